@@ -1,0 +1,347 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One constant for every Swift target: what the compiler can check, it checks.
+let house: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .define("LayerSwitches", .when(traits: ["LayerSwitches"])),
+    .define("Fuzzing", .when(traits: ["Fuzzing"])),
+]
+
+// Linked without any shared library: the launcher runs as root, and a launch pays no dynamic linking.
+let fullyStatic: [LinkerSetting] = [.unsafeFlags(["-static-executable"])]
+
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser",
+    package: "swift-argument-parser"
+)
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+
+/// A test target with the settings of everything else.
+func tests(
+    _ name: String,
+    of dependencies: [Target.Dependency],
+    exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        exclude: exclude,
+        // Foundation brings Glibc headers made without this macro, ours are made with it; a release
+        // build that sees both refuses fd_set as defined twice.
+        swiftSettings: house + [.unsafeFlags(["-Xcc", "-D_GNU_SOURCE"])]
+    )
+}
+
+let package = Package(
+    name: "invigilator",
+    products: [
+        .executable(name: "invigilator", targets: ["Invigilator"]),
+        .executable(name: "invigilator-launcher", targets: ["SandboxLauncher"]),
+        .executable(name: "invigilator-fuzz", targets: ["FuzzDriver"]),
+        .executable(name: "invigilator-probe", targets: ["RedTeamProbe"]),
+    ],
+    traits: [
+        .trait(
+            name: "LayerSwitches",
+            description: "A test-only build in which single walls can be left out."
+        ),
+        .trait(
+            name: "Fuzzing",
+            description: "The parsers under the compiler's fuzzer; see scripts/fuzz."
+        ),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        // Floor 0: ground.
+        .target(name: "CLinux"),
+        .systemLibrary(
+            name: "CCapability",
+            pkgConfig: "libcap",
+            providers: [.apt(["libcap-dev"])]
+        ),
+        .systemLibrary(
+            name: "CSeccomp",
+            pkgConfig: "libseccomp",
+            providers: [.apt(["libseccomp-dev"])]
+        ),
+
+        // Floor 1: kernel.
+        .target(
+            name: "LinuxKernel",
+            dependencies: ["CLinux", "CCapability"],
+            swiftSettings: house
+        ),
+
+        // Floor 2: containment.
+        .target(
+            name: "SandboxPlan",
+            dependencies: ["CLinux", "LinuxKernel"],
+            swiftSettings: house
+        ),
+        .target(name: "LauncherProtocol", dependencies: ["SandboxPlan"], swiftSettings: house),
+        .executableTarget(
+            name: "SandboxLauncher",
+            dependencies: ["LauncherProtocol", "SandboxPlan", "LinuxKernel"],
+            swiftSettings: house,
+            linkerSettings: fullyStatic
+        ),
+
+        // Floor 3: control.
+        .target(
+            name: "HostKernel",
+            dependencies: ["CLinux", "LinuxKernel"],
+            swiftSettings: house
+        ),
+        .target(name: "StrictJSON", swiftSettings: house),
+        .target(
+            name: "SeccompCompiler",
+            dependencies: ["SandboxPlan", "CSeccomp"],
+            swiftSettings: house
+        ),
+        .target(
+            name: "FilterLint",
+            dependencies: ["SandboxPlan", "SeccompCompiler"],
+            swiftSettings: house
+        ),
+        .target(
+            name: "SandboxPolicy",
+            dependencies: [
+                "FilterLint",
+                "HostKernel", "SandboxPlan", "SeccompCompiler", "StrictJSON", "LinuxKernel", yams,
+            ],
+            swiftSettings: house
+        ),
+        .target(
+            name: "PolicyEffects",
+            dependencies: ["SandboxPolicy", "SandboxPlan", "SeccompCompiler", "StrictJSON"],
+            swiftSettings: house
+        ),
+        .target(
+            name: "HostProbe",
+            dependencies: ["HostKernel", "LinuxKernel", "StrictJSON", crypto],
+            swiftSettings: house
+        ),
+        .target(
+            name: "LauncherClient",
+            dependencies: ["HostKernel", "LauncherProtocol", "SandboxPlan", "LinuxKernel"],
+            swiftSettings: house
+        ),
+
+        // Floor 4: examination.
+        .target(name: "ExamResults", swiftSettings: house),
+        .target(name: "Gate", dependencies: ["ExamResults"], swiftSettings: house),
+        .target(
+            name: "Ledger",
+            dependencies: ["HostKernel", "StrictJSON", "LinuxKernel", grdb, crypto],
+            swiftSettings: house
+        ),
+        .target(
+            name: "Benchmarks",
+            dependencies: [
+                "HostKernel",
+                "ExamResults", "StrictJSON", "LauncherClient", "LauncherProtocol", "SandboxPlan",
+                "LinuxKernel",
+            ],
+            swiftSettings: house
+        ),
+
+        .target(
+            name: "Workspace",
+            dependencies: [
+                "HostKernel",
+                "StrictJSON", "ExamResults", "LinuxKernel", "SandboxPlan", yams, crypto,
+            ],
+            swiftSettings: house
+        ),
+        .target(
+            name: "IterationLoop",
+            dependencies: ["StrictJSON", "ExamResults", "Gate", "Workspace", "SandboxPlan"],
+            swiftSettings: house
+        ),
+        .target(
+            name: "Supervisor",
+            dependencies: [
+                "HostKernel",
+                "Benchmarks", "ExamResults", "Gate", "HostProbe", "IterationLoop",
+                "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "SandboxPlan",
+                "SandboxPolicy", "StrictJSON", "Workspace",
+            ],
+            swiftSettings: house
+        ),
+
+        // Floor 5: front door.
+        .target(
+            name: "Report",
+            dependencies: ["Ledger", "StrictJSON", "Workspace", crypto],
+            swiftSettings: house
+        ),
+        .target(
+            name: "RedTeam",
+            dependencies: ["SandboxPlan", "StrictJSON"],
+            swiftSettings: house
+        ),
+        // The attacks themselves; started by `invigilator redteam`, refuses to run anywhere else.
+        .executableTarget(
+            name: "RedTeamProbe",
+            linkerSettings: fullyStatic
+        ),
+        .executableTarget(
+            name: "Invigilator",
+            dependencies: [
+                "HostKernel",
+                "Benchmarks", "ExamResults", "Gate", "HostProbe", "LauncherClient",
+                "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "PolicyEffects",
+                "RedTeam", "Report",
+                "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "StrictJSON", "Supervisor",
+                "Workspace", argumentParser,
+            ],
+            swiftSettings: house
+        ),
+
+        // Every parser of untrusted bytes as one function each, for the fuzzer and its corpus.
+        .target(
+            name: "ParserFuzzer",
+            dependencies: [
+                "Benchmarks", "ExamResults", "IterationLoop", "LauncherClient", "LauncherProtocol",
+                "Ledger", "SandboxPlan", "SandboxPolicy", "StrictJSON", "Workspace",
+            ],
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "FuzzDriver",
+            dependencies: ["ParserFuzzer"],
+            swiftSettings: house
+        ),
+
+        // What the tests of several targets share.
+        .target(
+            name: "TestSupport",
+            dependencies: ["ExamResults", "SandboxPlan"],
+            path: "Tests/TestSupport",
+            swiftSettings: house
+        ),
+
+        // Without privilege, in seconds.
+        tests("LinuxKernelTests", of: ["HostKernel", "LinuxKernel"]),
+        tests("SandboxPlanTests", of: ["LauncherClient", "SandboxPlan", "TestSupport"]),
+        tests(
+            "LauncherProtocolTests",
+            of: ["LauncherClient", "LauncherProtocol", "SandboxPlan", "TestSupport"]
+        ),
+        tests("StrictJSONTests", of: ["StrictJSON", "TestSupport"]),
+        tests(
+            "SeccompCompilerTests",
+            of: ["FilterLint", "PolicyEffects", "SeccompCompiler", "SandboxPlan", "TestSupport"]
+        ),
+        tests(
+            "SandboxPolicyTests",
+            of: [
+                "HostKernel", "LinuxKernel", "PolicyEffects", "SandboxPlan", "SandboxPolicy",
+                "SeccompCompiler", "StrictJSON", "TestSupport",
+            ]
+        ),
+        tests(
+            "PolicyEffectsTests",
+            of: [
+                "HostKernel", "LinuxKernel", "PolicyEffects", "SandboxPlan", "SandboxPolicy",
+                "StrictJSON",
+            ],
+            exclude: ["Goldens"]
+        ),
+        tests("HostProbeTests", of: ["HostKernel", "HostProbe", "LinuxKernel"]),
+        tests("ExamResultsTests", of: ["ExamResults", "TestSupport"]),
+        tests("GateTests", of: ["Gate", "ExamResults", "TestSupport"]),
+        tests(
+            "BenchmarksTests",
+            of: [
+                "HostKernel", "Benchmarks", "ExamResults", "LauncherProtocol", "LinuxKernel",
+                "StrictJSON", "TestSupport",
+            ]
+        ),
+        tests("LedgerTests", of: ["Ledger", "StrictJSON", grdb, "TestSupport"]),
+        tests(
+            "WorkspaceTests",
+            of: [
+                "HostKernel", "Workspace", "StrictJSON", "ExamResults", "LinuxKernel",
+                "SandboxPlan",
+            ]
+        ),
+        tests(
+            "IterationLoopTests",
+            of: [
+                "IterationLoop", "StrictJSON", "ExamResults", "Gate", "Workspace", "SandboxPlan",
+                "TestSupport",
+            ]
+        ),
+        tests(
+            "SupervisorTests",
+            of: ["HostKernel", "LinuxKernel", "StrictJSON", "Supervisor"]
+        ),
+        tests(
+            "ReportTests",
+            of: ["Report", "Ledger", "StrictJSON", "Workspace", "TestSupport"],
+            exclude: ["Goldens"]
+        ),
+        tests(
+            "InvigilatorTests",
+            of: [
+                "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
+                "LinuxKernel", "SandboxPlan", "SandboxPolicy", "StrictJSON",
+            ],
+            exclude: ["Goldens"]
+        ),
+
+        tests("ParserFuzzerTests", of: ["ParserFuzzer", "TestSupport"], exclude: ["Corpus"]),
+        tests(
+            "RedTeamCatalogTests",
+            of: ["HostKernel", "RedTeam", "LinuxKernel", "SandboxPlan", "StrictJSON"]
+        ),
+
+        // Run inside sandboxes by the privileged tests; refuses to start outside one.
+        .executableTarget(
+            name: "SyscallProbe",
+            linkerSettings: fullyStatic
+        ),
+
+        // With real sandboxes, as root.
+        tests(
+            "PrivilegedTests",
+            of: [
+                "HostKernel",
+                "Benchmarks", "ExamResults", "HostProbe", "LauncherClient", "LauncherProtocol",
+                "LinuxKernel", "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "StrictJSON",
+                "Workspace", "TestSupport",
+            ]
+        ),
+        tests(
+            "RedTeamTests",
+            of: [
+                "HostKernel", "IterationLoop", "LauncherClient", "Ledger", "LinuxKernel", "RedTeam",
+                "Report", "SandboxPlan", "StrictJSON", "Workspace",
+            ],
+            exclude: ["Fixtures"]
+        ),
+        tests(
+            "EndToEndTests",
+            of: [
+                "HostKernel", "LauncherProtocol", "Ledger", "LinuxKernel", "SandboxPlan",
+                "StrictJSON",
+            ],
+            exclude: ["Fixtures"]
+        ),
+    ]
+)

@@ -1,0 +1,51 @@
+public import ExamResults
+public import LinuxKernel
+public import SandboxPlan
+public import StrictJSON
+
+/// What one exam yielded.
+public struct ExamReport: Sendable {
+    /// The outcome of every planned task; void where the supervisor's side broke.
+    public let results: ExamResults
+    /// What was kept of each train rollout, by task; empty after a sealed exam.
+    public let records: [TaskID: RolloutRecord]
+    /// Why the exam is void, for the operator; absent where it is not.
+    public let voidReason: String?
+    /// The last words of the examiner's standard error; empty after a sealed exam.
+    public let examinerErrors: String
+    /// How long the exam took.
+    public let duration: Nanoseconds
+    /// The digest of the plan of each candidate's sandbox.
+    public let candidatePlan: SHA256Digest
+    /// The digest of the plan of the examiner's sandbox.
+    public let examinerPlan: SHA256Digest
+
+    /// How often each outcome other than a grade occurred, by its code.
+    public var faultCounts: [String: Int] { results.faultCounts }
+}
+
+/// What is kept of one train rollout.
+public struct RolloutRecord: Sendable, Equatable {
+    /// What was said.
+    public internal(set) var transcript: [TranscriptEntry] = []
+    /// Why it earned its reward, in the benchmark's words, cleaned.
+    public internal(set) var detail: [String: JSONValue] = [:]
+    /// The last words of a failed candidate's standard error, cleaned; empty where it did not fail.
+    public internal(set) var errors = ""
+
+    /// The most bytes of all reasons of one exam, beside the traces.
+    static let examBytes = 32 << 20
+
+    /// Keeps what the examiner said of its verdict, cleaned, or that it was too long to keep: its words
+    /// may be the candidate's.
+    ///
+    /// - Parameters:
+    ///   - words: the verdict's detail.
+    ///   - rollouts: among how many the room of an exam is shared.
+    mutating func keep(_ words: [String: JSONValue], sharing rollouts: Int) {
+        let cleaned = VisibleText.cleaned(.object(words), maximumBytes: 1 << 14)
+        let room = min(1 << 20, Self.examBytes / max(rollouts, 1))
+        let fits = cleaned.prettyText().utf8.count <= room
+        detail = fits ? cleaned.objectValue ?? [:] : ["cut": "the detail is too long to keep"]
+    }
+}

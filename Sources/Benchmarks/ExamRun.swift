@@ -1,0 +1,204 @@
+// The shell that runs one exam: it starts sandboxes, moves bytes, keeps clocks, and carries out what the
+// relays decide.
+//
+// Order: trees, examiner, rollouts up to the limit, each with a fresh sandbox; `finish` when every rollout is
+// settled; the end of the verdict channel; then everything is killed, waited for and counted. A rollout's
+// session is known to the verdict collector before the examiner hears of it, all of a candidate's bytes are
+// given to its relay before its end is, and the examiner's conversation is read before its verdicts.
+
+internal import ExamResults
+internal import LauncherClient
+internal import LinuxKernel
+internal import SandboxPlan
+
+/// One exam of one candidate over tasks of one split.
+public final class ExamRun {
+    let site: ExamSite
+    let order: ExamOrder
+    var sheet: ExamSheet
+    /// The tasks that were not begun, the next one last.
+    var waiting: [TaskID]
+    var rollouts: [SessionID: Rollout] = [:]
+    var collector: VerdictCollector
+    var stream: ExaminerStream
+    var examiner: ExamProcess?
+    var examinerErrors = ""
+    var trees: [SandboxTree] = []
+    /// Sandboxes of candidates that are not gone.
+    var living = 0
+    var isVoid = false
+    var voidReason: String?
+    var isFinishing = false
+    var hasVerdictsEnd = false
+    /// What makes every further exam impossible.
+    var failure: ExamRunError?
+    private var examinerClock: EventLoop.Token?
+
+    /// Prepares an exam; nothing is started yet.
+    ///
+    /// - Parameters:
+    ///   - site: what every exam of the experiment needs.
+    ///   - order: what is to be run.
+    /// - Throws: ``ExamRunError/order(_:)``.
+    public init(site: ExamSite, order: ExamOrder) throws(ExamRunError) {
+        self.site = site
+        self.order = order
+        do throws(ExamError) {
+            sheet = try ExamSheet(planned: order.tasks)
+        } catch {
+            throw .order(error)
+        }
+        waiting = order.shuffled.reversed()
+        let count = order.tasks.count
+        collector = VerdictCollector(split: order.split, limits: .verdicts(sessions: count))
+        stream = ExaminerStream(
+            benchmark: site.benchmark.name,
+            version: site.benchmark.version,
+            limits: .examiner(sessions: count)
+        )
+    }
+
+    var loop: EventLoop { site.launcher.loop }
+
+    /// Runs the exam to its end, serving whatever else the loop watches.
+    ///
+    /// When it returns or throws, every sandbox and tree of the exam is gone.
+    ///
+    /// - Returns: the report, void where the supervisor's side broke.
+    /// - Throws: ``ExamRunError``.
+    public func run() throws(ExamRunError) -> ExamReport {
+        let beginning = MonotonicTime.now
+        guard let examinerPlan = site.examinerPlans[order.split] else {
+            throw .noExaminerPlan(order.split)
+        }
+        // A candidate that dies while we write to it must not take us along.
+        CurrentProcess.ignorePipeSignal()
+        let onLost = site.launcher.onLost
+        site.launcher.onLost = { [unowned self] in
+            onLost()
+            fail(.launcherLost(.lost(during: "run an exam")))
+        }
+        defer { site.launcher.onLost = onLost }
+        start(examinerPlan)
+        wait { isOver }
+        removeEverything()
+        if let failure { throw failure }
+        return ExamReport(
+            results: sheet.closed(),
+            records: keptRecords,
+            voidReason: voidReason,
+            examinerErrors: examinerErrors,
+            duration: MonotonicTime.now.since(beginning),
+            candidatePlan: site.candidatePlan.digest,
+            examinerPlan: examinerPlan.digest
+        )
+    }
+
+    private var isOver: Bool {
+        failure != nil || isVoid || (isFinishing && hasVerdictsEnd)
+    }
+
+    private var keptRecords: [TaskID: RolloutRecord] {
+        guard !order.isSealed else { return [:] }
+        let pairs = rollouts.values.map { ($0.task, $0.kept) }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    // MARK: - what breaks
+
+    /// Voids the exam; the first reason stays.
+    func void(_ fault: InfrastructureFault, _ reason: String) {
+        guard !isVoid else { return }
+        isVoid = true
+        voidReason = "\(fault.rawValue): \(reason)"
+        sheet.void(fault)
+    }
+
+    func void(_ broken: ExamBreak) {
+        switch broken {
+        case .void(let fault, let reason): void(fault, reason)
+        case .lost(let error): fail(.launcherLost(error))
+        }
+    }
+
+    /// An examiner's own words are not repeated where they may concern a sealed task.
+    func void(_ fault: InfrastructureFault, saying words: some CustomStringConvertible) {
+        void(fault, order.isSealed ? "see the train split for details" : "\(words)")
+    }
+
+    func fail(_ error: ExamRunError) {
+        if failure == nil { failure = error }
+    }
+
+    // MARK: - the end
+
+    private func wait(until condition: () -> Bool) {
+        do throws(SystemError) {
+            try loop.run(until: condition)
+        } catch {
+            fail(.loop(error))
+        }
+    }
+
+    private func removeEverything() {
+        loop.forget(examinerClock)
+        for rollout in rollouts.values {
+            rollout.stopClocks()
+            kill(rollout.candidate)
+        }
+        if isVoid || failure != nil { kill(examiner) }
+        waitForExits(site.patience.examiner)
+        kill(examiner)
+        waitForExits(site.patience.removal)
+        for tree in trees { drop(tree) }
+        let left = living + (examiner == nil ? 0 : 1)
+        if failure == nil, left + trees.count > 0 {
+            fail(.leftBehind(sandboxes: left, trees: trees.count))
+        }
+        examiner = nil
+        for rollout in rollouts.values { rollout.candidate = nil }
+        trees = []
+    }
+
+    private func waitForExits(_ span: Nanoseconds) {
+        var isLate = false
+        let token = loop.at(MonotonicTime.now.advanced(by: span)) { isLate = true }
+        wait { isLate || isDeaf || (living == 0 && examiner == nil) }
+        loop.forget(token)
+    }
+
+    /// Whether no exit can reach us any more: without a launcher nobody reports them, but its
+    /// sandboxes die with it.
+    private var isDeaf: Bool {
+        switch failure {
+        case .launcherLost, .loop: true
+        case .order, .noExaminerPlan, .leftBehind, nil: false
+        }
+    }
+
+    func kill(_ process: ExamProcess?) {
+        guard let process else { return }
+        do throws(ExamBreak) { try process.kill() } catch { void(error) }
+    }
+
+    private func drop(_ tree: SandboxTree) {
+        do throws(LauncherError) {
+            try site.launcher.drop(tree)
+            trees.removeAll { $0 === tree }
+        } catch {
+            void(ExamBreak(error))
+        }
+    }
+
+    /// Starts the clock of the examiner's own silence from the beginning.
+    func restartExaminerClock(_ operation: String) {
+        loop.forget(examinerClock)
+        examinerClock = loop.at(MonotonicTime.now.advanced(by: site.patience.examiner)) {
+            [unowned self] in void(.examinerDied, "\(operation): the examiner did not in time")
+        }
+    }
+
+    func stopExaminerClock() {
+        loop.forget(examinerClock)
+    }
+}

@@ -1,0 +1,10 @@
+internal import ExamResults
+
+extension ExamRun {
+    /// Ends a running exam early: its sandboxes are killed and its report is void.
+    ///
+    /// - Parameter reason: why, for whoever watches.
+    public func cancel(because reason: String = "the run was cancelled") {
+        void(.hostExhausted, reason)
+    }
+}

@@ -1,0 +1,98 @@
+public import ExamResults
+public import LauncherClient
+public import LinuxKernel
+public import SandboxPlan
+
+/// What every exam of one experiment needs.
+public struct ExamSite {
+    /// The launcher, on whose loop exams run.
+    public let launcher: LauncherClient
+    /// Fills an empty directory with the system image; called once for each tree.
+    public let fillImage: (borrowing Descriptor) throws(SystemError) -> Void
+    /// The benchmark's name and version, which its examiner must answer with.
+    public let benchmark: BenchmarkName
+    /// What is shown to candidates under `/candidate`, and how they are started.
+    public let candidate: ExamProgram
+    /// What is shown to the examiner under `/examiner`, and how it is started.
+    public let examiner: ExamProgram
+    /// The plan of a candidate's sandbox.
+    public let candidatePlan: CompiledPlan
+    /// The plan of the examiner's sandbox by split: each mounts another half of the vault.
+    public let examinerPlans: [Split: CompiledPlan]
+    /// What one rollout may use at most.
+    public let limits: SessionLimits
+    /// How long each side may be silent.
+    public var patience: ExamPatience
+    /// The size of each tree.
+    public var treeSize = ByteCount.mebibytes(256)
+    /// The most files and directories of each tree.
+    public var treeInodes: UInt32 = 16_384
+
+    /// Puts a site together.
+    ///
+    /// - Parameters:
+    ///   - launcher: the launcher.
+    ///   - fillImage: fills an empty directory with the system image.
+    ///   - benchmark: the benchmark's name and version.
+    ///   - programs: the two sides.
+    ///   - candidatePlan: the plan of a candidate's sandbox.
+    ///   - examinerPlans: the plan of the examiner's sandbox by split.
+    ///   - limits: what one rollout may use at most.
+    public init(
+        launcher: LauncherClient,
+        fillImage: @escaping (borrowing Descriptor) throws(SystemError) -> Void,
+        benchmark: BenchmarkName,
+        programs: ExamPrograms,
+        candidatePlan: CompiledPlan,
+        examinerPlans: [Split: CompiledPlan],
+        limits: SessionLimits
+    ) {
+        self.launcher = launcher
+        self.fillImage = fillImage
+        self.benchmark = benchmark
+        candidate = programs.candidate
+        examiner = programs.examiner
+        self.candidatePlan = candidatePlan
+        self.examinerPlans = examinerPlans
+        self.limits = limits
+        patience = ExamPatience(limits: limits)
+    }
+}
+
+/// A benchmark's name and version.
+public struct BenchmarkName: Sendable, Equatable {
+    /// The name.
+    public let name: String
+    /// The version, from 1.
+    public let version: Int
+
+    /// Names a benchmark.
+    ///
+    /// - Parameters:
+    ///   - name: its name.
+    ///   - version: its version, from 1.
+    public init(name: String, version: Int) {
+        self.name = name
+        self.version = version
+    }
+}
+
+/// How long each side of an exam may be silent when it is its turn.
+public struct ExamPatience: Sendable, Equatable {
+    /// A candidate in its turn; afterwards the rollout fails as idle.
+    public var candidate: Nanoseconds
+    /// The examiner, when a session waits for it; afterwards the exam is void.
+    public var examiner = Nanoseconds.milliseconds(30_000)
+    /// A candidate that closed its channel, until it ends by itself and says why.
+    public var closing = Nanoseconds.milliseconds(500)
+    /// A killed sandbox, until every process of it is gone.
+    public var removal = Nanoseconds.milliseconds(15_000)
+
+    /// The usual patience: half of a session for a candidate, which may wait for a model, and at
+    /// least 10 s, because a busy host starts Python slowly.
+    ///
+    /// - Parameter limits: what one rollout may use at most.
+    public init(limits: SessionLimits) {
+        candidate = .milliseconds(UInt64(max(10, min(limits.seconds, 86_400) / 2) * 1000))
+    }
+}

@@ -1,0 +1,80 @@
+public import ExamResults
+
+/// How the gate judges; fixed in the genesis record of an experiment.
+public struct GateRules: Sendable, Equatable {
+    /// The share of the regression suite that must pass, 0.8 by default.
+    ///
+    /// Lower values let a candidate trade fixed tasks for new ones.
+    public let threshold: Proportion
+    /// The reward at which a task passes, 0.5 by default.
+    public let passMark: Reward
+    /// When the sealed exam is run.
+    public let stepTwo: StepTwoRule
+
+    /// When the sealed exam is run.
+    public enum StepTwoRule: String, Sendable, CaseIterable {
+        /// Only after the suite held, so that a broken candidate spends no sealed query.
+        case afterStepOne = "after-step-1"
+        /// Always, beside the suite.
+        case always
+    }
+
+    /// The rules where an experiment names none: 0.8, 0.5, suite first.
+    public static let standard = GateRules(threshold: .fourFifths)
+
+    /// Makes rules.
+    ///
+    /// - Parameters:
+    ///   - threshold: the share of the suite that must pass.
+    ///   - passMark: the reward at which a task passes.
+    ///   - stepTwo: when the sealed exam is run.
+    public init(
+        threshold: Proportion,
+        passMark: Reward = .half,
+        stepTwo: StepTwoRule = .afterStepOne
+    ) {
+        self.threshold = threshold
+        self.passMark = passMark
+        self.stepTwo = stepTwo
+    }
+
+    /// Whether the sealed exam is run after this outcome of step 1.
+    ///
+    /// - Parameter one: step 1.
+    /// - Returns: whether to spend a sealed query.
+    public func runsSealedExam(after one: StepOne) -> Bool {
+        switch (stepTwo, one) {
+        case (.always, _), (.afterStepOne, .holds): true
+        case (.afterStepOne, .broken), (.afterStepOne, .void): false
+        }
+    }
+}
+
+/// What is known of the regression suite under a candidate.
+///
+/// An empty suite is said in so many words: an exam that was not run is not an empty suite.
+public enum SuiteEvidence: Sendable, Equatable {
+    /// The suite has no task yet.
+    case empty
+    /// The suite was run.
+    case examined(ExamResults)
+    /// The suite has tasks and no exam of it was finished.
+    case absent
+}
+
+/// The result of step 1.
+public enum StepOne: Sendable, Equatable {
+    /// The suite holds.
+    case holds(GateReason)
+    /// Too many suite tasks fail.
+    case broken(GateReason)
+    /// No figure can be computed.
+    case void(GateReason)
+
+    /// Why.
+    public var reason: GateReason {
+        switch self {
+        case .holds(let reason), .broken(let reason), .void(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,13 @@
+internal import CLinux
+public import LinuxKernel
+
+extension SystemError {
+    /// Whether a symbolic link stood where none may.
+    public var isSymbolicLink: Bool { number == ELOOP }
+    /// Whether the disk or a quota is full.
+    public var isFull: Bool { number == ENOSPC || number == EDQUOT }
+    /// Whether nobody listens at a socket.
+    public var isNotListening: Bool { number == ECONNREFUSED }
+    /// Whether rights are missing.
+    public var isRefused: Bool { number == EPERM || number == EACCES }
+}

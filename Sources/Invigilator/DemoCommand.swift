@@ -1,0 +1,49 @@
+internal import ArgumentParser
+internal import IterationLoop
+internal import Supervisor
+
+/// `demo --dir DIR`: everything at once, with a scripted coding agent and no model.
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Set up, prepare and run an experiment with a scripted coding agent.",
+        discussion: """
+            The agent improves the built-in benchmark's agent.py and cheats in between. Nothing but \
+            the model is left out: sandboxes, exams, gate and record are the real ones.
+            """
+    )
+
+    @Option(help: "Where the experiment goes.")
+    var dir: String
+    @OptionGroup var state: StateOptions
+
+    func run() throws {
+        let layout = try state.layout()
+        let installation = try Installation.find()
+        var setup = ExperimentSetup(
+            directory: dir,
+            benchmark: "helpdesk",
+            codingAgent: "scripted",
+            layout: layout,
+            installation: installation
+        )
+        // Somebody watches: what the slots tell is not worth minutes of waiting in a demonstration.
+        setup.releaseGrid = "500ms"
+        let experiment = try setup.create()
+        Session.report("experiment \(experiment.id) in \(experiment.directory)")
+        let inputs = try ExperimentInputs(experiment, layout: layout, installation: installation)
+        let supervision = try Supervision(inputs, layout: layout, installation: installation)
+        try Preparation(supervision, progress: Session.report).run()
+        let shell = try LoopShell(
+            supervision,
+            rules: LoopRules(inputs.config),
+            progress: Session.report
+        )
+        _ = try shell.run()
+        try DemoReport(supervision).write()
+        try Session.end(supervision)
+        Session.summarize(shell.state)
+        print("report: \(experiment.directory)/workspace/report.html")
+        print("next: sudo invigilator status \(experiment.directory)")
+    }
+}

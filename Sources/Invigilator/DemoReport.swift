@@ -1,0 +1,34 @@
+internal import HostKernel
+internal import ExamResults
+internal import Ledger
+internal import LinuxKernel
+internal import Report
+internal import Supervisor
+internal import Workspace
+
+/// Writes the report of a run that has just ended into the operator's workspace.
+struct DemoReport {
+    private let supervision: Supervision
+
+    init(_ supervision: Supervision) {
+        self.supervision = supervision
+    }
+
+    func write() throws {
+        let ledger = supervision.ledger
+        let id = supervision.inputs.experiment.id
+        let repository = CandidateRepository(at: supervision.layout.repository(id))
+        let page = ReportPage.render(
+            entries: try ledger.entries(),
+            verification: try ledger.verify(),
+            candidateText: { hex in
+                // A candidate that was never kept has no text to show.
+                guard let digest = try? CandidateDigest(hex: hex),
+                    let commit = try? repository.commit(of: digest)
+                else { return nil }
+                return try? repository.candidate(in: commit).text
+            }
+        )
+        try supervision.writeForOperator("report.html", Array(page.utf8))
+    }
+}

@@ -1,0 +1,51 @@
+internal import HostKernel
+internal import LinuxKernel
+internal import Supervisor
+
+/// A vault of the red team's own: one split that an examiner sees, and one that it must not.
+final class RedTeamVault {
+    private let layout: StateLayout
+    private let id: String
+
+    /// Makes the directories, as root.
+    init(in layout: StateLayout) throws(SupervisorError) {
+        self.layout = layout
+        let bytes = try kernel("draw a name", "vault") { () throws(SystemError) in
+            try KernelRandom.bytes(8)
+        }
+        id = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        try layout.create(experiment: id)
+    }
+
+    /// The directory of the split that an examiner is shown.
+    var train: String { layout.split(id, "train") }
+
+    /// Writes its tasks, as the supervisor's user.
+    func fill() throws(SupervisorError) {
+        for split in ["train", "test"] {
+            let folder = layout.split(id, split)
+            try kernel("fill a vault", folder) { () throws(SystemError) in
+                try Descriptor.open(folder, [.read, .directory])
+                    .replace("tasks.json", with: Array("[]\n".utf8), permissions: 0o600)
+            }
+        }
+    }
+
+    /// Removes it.
+    func remove() throws(SupervisorError) {
+        let (layout, id) = (layout, id)
+        try kernel("remove a vault", layout.vault(id)) { () throws(SystemError) in
+            let vault = try Descriptor.open(layout.vault(id), [.read, .directory])
+            for split in ["train", "test"] {
+                let folder = try vault.openBeneath(split, [.read, .directory])
+                for name in try folder.entries() { try folder.remove(name) }
+                try vault.remove(split, isDirectory: true)
+            }
+            try Descriptor.open(layout.vault, [.read, .directory]).remove(id, isDirectory: true)
+            try Descriptor.open(layout.experiment(id), [.read, .directory])
+                .remove("view", isDirectory: true)
+            try Descriptor.open(layout.experiments, [.read, .directory])
+                .remove(id, isDirectory: true)
+        }
+    }
+}

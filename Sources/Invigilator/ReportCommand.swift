@@ -1,0 +1,61 @@
+internal import ArgumentParser
+internal import ExamResults
+internal import Ledger
+internal import Report
+internal import Supervisor
+internal import Workspace
+
+/// `report`.
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Write the report of an experiment: one HTML page, made from the record alone.",
+        discussion: """
+            The page loads nothing and runs nothing, so it can be opened anywhere and sent to \
+            anybody who may know train tasks. It holds no outcome of a single sealed task, and says \
+            at its top whether the record verifies.
+            """
+    )
+
+    @Option(
+        name: .shortAndLong,
+        help: "The file to write; `-` for standard output. By default DIR/report.html."
+    )
+    var output: String?
+
+    @OptionGroup var options: ExperimentOptions
+
+    func run() throws {
+        if output == "-" { return try Console.write(rendered()) }
+        let directory = try Experiment.open(options.directory).directory
+        let path = output ?? "\(directory)/report.html"
+        // The page is rendered by a process that gave root up, and written by one that parses nothing.
+        let page = try OwnProgram.output(
+            of: ["report", directory, "--output", "-"] + options.state.words
+        )
+        try OutputFile.write(page, to: path)
+        try Console.write(path)
+    }
+
+    private func rendered() throws(SupervisorError) -> String {
+        let record = try RecordedExperiment(options.directory, layout: options.state.place)
+        let repository = CandidateRepository(at: record.layout.repository(record.experiment.id))
+        return ReportPage.render(
+            entries: try record.entries(),
+            verification: try record.verify(),
+            candidateText: { Self.text(of: $0, in: repository) }
+        )
+    }
+
+    // A candidate that cannot be read is shown without its text; `verify` says what is wrong.
+    private static func text(of digest: String, in repository: CandidateRepository) -> String? {
+        do {
+            guard let commit = try repository.commit(of: CandidateDigest(hex: digest)) else {
+                return nil
+            }
+            return try repository.candidate(in: commit).text
+        } catch {
+            return nil
+        }
+    }
+}

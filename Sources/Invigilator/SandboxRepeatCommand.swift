@@ -1,0 +1,136 @@
+internal import ArgumentParser
+internal import HostProbe
+internal import LauncherClient
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+internal import StrictJSON
+internal import Supervisor
+
+/// `sandbox repeat`: launches one command many times from one resident launcher.
+struct SandboxRepeatCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repeat",
+        abstract: "Launch one command many times under a policy and print the median times.",
+        discussion: """
+            For measuring a host: one resident launcher, one root, one fresh sandbox a launch, each \
+            waited for until its program has ended. What is left of one is removed while the next is \
+            launched, and at the end every one is waited for until it is gone. Needs root.
+            """
+    )
+
+    @Option(help: "The policy's name.")
+    var policy = "candidate"
+    @Option(help: "How many launches.")
+    var count = 100
+    @Flag(help: "Print JSON.")
+    var json = false
+    @OptionGroup var options: PolicyOptions
+    @Argument(parsing: .postTerminator, help: "The program and its arguments.")
+    var command: [String]
+
+    func run() throws {
+        let layout = try options.state.layout()
+        let installation = try Installation.find()
+        let plan = try PolicySource(
+            directory: "\(installation.resources)/policies",
+            layout: layout
+        ).plan(policy, pythonPrefix: "/usr", vaultSplit: nil)
+        let compiled = CompiledPlan(plan)
+        let python = try PythonSearch.find(named: options.python, homes: ["/root"])
+        let image =
+            try plan.root == .tree ? SandboxSite.buildImage(of: python, layout) : nil
+        let site = try SandboxSite(layout: layout, installation: installation, image: image)
+        let trees = try site.makeTrees(for: plan)
+        var times = LaunchTimes()
+        var previous: RunningSandbox?
+        for _ in 0..<count {
+            let (sandbox, total) = try launch(compiled, plan, trees, site)
+            times.add(sandbox.steps, total)
+            if let previous { try check(previous, site) }
+            previous = sandbox
+        }
+        if let previous { try check(previous, site) }
+        try site.close()
+        try Console.write(json ? times.json(compiled).prettyText() : times.text(compiled))
+    }
+
+    private func launch(
+        _ compiled: CompiledPlan,
+        _ plan: SandboxPlan,
+        _ trees: [SandboxTree],
+        _ site: SandboxSite
+    ) throws -> (sandbox: RunningSandbox, total: Nanoseconds) {
+        let null = try Descriptor.open("/dev/null", .readWrite)
+        var descriptors = DescriptorPlacements()
+        for _ in 0..<(3 + plan.descriptors.count) { descriptors.add(null) }
+        let start = MonotonicTime.now
+        let sandbox = try site.launcher.launch(
+            compiled,
+            trees: trees,
+            command: command,
+            descriptors: descriptors,
+            onExit: { _ in }
+        )
+        try site.waitForEnd(of: sandbox)
+        return (sandbox, MonotonicTime.now.since(start))
+    }
+
+    private func check(_ sandbox: RunningSandbox, _ site: SandboxSite) throws {
+        let exit = try site.wait(for: sandbox)
+        guard exit.kind == .exited, exit.code == 0 else {
+            throw SupervisorError(
+                .hostFailed,
+                operation: "measure launches",
+                location: command.joined(separator: " "),
+                reason: "it ended as \(exit.kind.name) with \(exit.code.map { "\($0)" } ?? "none")",
+                remedy: "name a program that exits with 0"
+            )
+        }
+    }
+}
+
+/// Times of many launches.
+private struct LaunchTimes {
+    private var steps: [SetupStep: [UInt64]] = [:]
+    private var totals: [UInt64] = []
+
+    mutating func add(_ times: [StepTime], _ total: Nanoseconds) {
+        for time in times { steps[time.step, default: []].append(UInt64(time.microseconds)) }
+        totals.append(UInt64(total.count / 1000))
+    }
+
+    private static func median(_ values: [UInt64]) -> UInt64 {
+        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    }
+
+    private var medians: [(step: SetupStep, microseconds: UInt64)] {
+        SetupStep.allCases.compactMap { step in
+            steps[step].map { (step, Self.median($0)) }
+        }
+    }
+
+    func text(_ plan: CompiledPlan) -> String {
+        var lines = medians.map { "\($0.step): \($0.microseconds) us" }
+        lines.append("launch to end: \(Self.median(totals)) us, least \(totals.min() ?? 0) us")
+        lines.append("plan \(plan.digest), \(totals.count) launches")
+        return lines.joined(separator: "\n")
+    }
+
+    func json(_ plan: CompiledPlan) -> JSONValue {
+        [
+            "schema": "invigilator.launch-times/1",
+            "plan_digest": .string("\(plan.digest)"),
+            "count": JSONValue(totals.count),
+            "median_us": .integer(Int64(Self.median(totals))),
+            "least_us": .integer(Int64(totals.min() ?? 0)),
+            "steps_us": .object(
+                Dictionary(
+                    uniqueKeysWithValues: medians.map {
+                        ("\($0.step)", .integer(Int64($0.microseconds)))
+                    }
+                )
+            ),
+        ]
+    }
+}

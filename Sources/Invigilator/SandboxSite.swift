@@ -1,0 +1,176 @@
+// One sandbox outside an experiment, for `sandbox exec`, `doctor` and `benchmark check`.
+//
+// Order: everything that needs root first (the image, the launcher), then the supervisor's user, then
+// the trees, so that what sandboxes see as theirs belongs to no privileged user.
+
+internal import HostKernel
+internal import HostProbe
+internal import LauncherClient
+internal import LauncherProtocol
+internal import LinuxKernel
+package import SandboxPlan
+internal import Supervisor
+
+/// A launcher of our own, and the image that roots are filled with.
+final class SandboxSite {
+    /// The loop that serves it.
+    let loop = EventLoop()
+    /// The launcher.
+    let launcher: LauncherClient
+    private let image: Image?
+    private(set) var isLost = false
+
+    private static let treeSize = ByteCount.mebibytes(256)
+    private static let treeInodes: UInt32 = 65_536
+
+    /// Starts a launcher as root and becomes the supervisor's user.
+    init(
+        layout: StateLayout,
+        installation: Installation,
+        image: Image?
+    ) throws(SupervisorError) {
+        CurrentProcess.ignorePipeSignal()
+        self.image = image
+        let options = LauncherOptions(
+            executable: installation.launcher,
+            supervisor: StateLayout.supervisor,
+            protected: [layout.root],
+            vault: layout.vault
+        )
+        do throws(LauncherError) {
+            launcher = try LauncherClient.start(options, loop: loop)
+        } catch {
+            throw SupervisorError(error)
+        }
+        launcher.onLost = { [unowned self] in isLost = true }
+        try Supervision.giveUpRights()
+    }
+
+    /// Builds the Python image, as root, or finds the one that is there.
+    static func buildImage(
+        of python: PythonInterpreter,
+        _ layout: StateLayout
+    ) throws(SupervisorError) -> Image {
+        try layout.create()
+        do throws(HostProbeError) {
+            return try ImageBuilder.build(PythonImage.manifest(of: python), into: layout.images)
+        } catch { throw SupervisorError(.hostFailed, error) }
+    }
+
+    /// Copies the image into an empty directory.
+    func fill(_ directory: borrowing Descriptor) throws(SupervisorError) {
+        guard let image else { return }
+        do throws(HostProbeError) { try ImageBuilder.copy(image, to: directory) } catch {
+            throw SupervisorError(.hostFailed, error)
+        }
+    }
+
+    /// Makes and fills the trees that a plan names.
+    func makeTrees(for plan: SandboxPlan) throws(SupervisorError) -> [SandboxTree] {
+        var trees: [SandboxTree] = []
+        for index in 0..<TreeNeeds.count(of: plan) {
+            let tree: SandboxTree
+            do throws(LauncherError) {
+                tree = try launcher.makeTree(size: Self.treeSize, inodes: Self.treeInodes)
+            } catch {
+                throw SupervisorError(error)
+            }
+            if index == 0, plan.root == .tree { try fill(tree.directory) }
+            for path in TreeNeeds.directories(ofTree: index, in: plan) {
+                try kernel("make a mount point", path) { () throws(SystemError) in
+                    try Self.makeDirectories(path, in: tree.directory)
+                }
+            }
+            trees.append(tree)
+        }
+        return trees
+    }
+
+    /// Writes a file into a tree, with the directories above it.
+    func place(
+        _ bytes: [UInt8],
+        at path: String,
+        in tree: SandboxTree
+    ) throws(SupervisorError) {
+        let parts = path.split(separator: "/").map(String.init)
+        let folder = parts.dropLast().joined(separator: "/")
+        try kernel("fill a tree", path) { () throws(SystemError) in
+            try Self.makeDirectories(folder, in: tree.directory)
+            try tree.directory.openBeneath(folder, [.read, .directory])
+                .replace(parts[parts.count - 1], with: bytes)
+        }
+    }
+
+    private static func makeDirectories(
+        _ path: String,
+        in root: borrowing Descriptor
+    ) throws(SystemError) {
+        var folder = try root.duplicate()
+        for name in path.split(separator: "/").map(String.init) {
+            do throws(SystemError) { try folder.makeDirectory(name) } catch {
+                guard error.isAlreadyThere else { throw error }
+            }
+            let next = try folder.openBeneath(name, [.read, .directory])
+            try next.setPermissions(0o755)
+            folder = next
+        }
+    }
+
+    /// Serves the loop until a sandbox is gone.
+    func wait(for sandbox: RunningSandbox) throws(SupervisorError) -> SandboxExit {
+        try kernel("wait for a sandbox", "event loop") { () throws(SystemError) in
+            try loop.run(until: { sandbox.exit != nil || isLost })
+        }
+        guard let exit = sandbox.exit else {
+            throw SupervisorError(LauncherError.lost(during: "run a sandbox"))
+        }
+        return exit
+    }
+
+    /// Waits until a sandbox's program has ended, whatever is still to be removed of it.
+    func waitForEnd(of sandbox: RunningSandbox) throws(SupervisorError) {
+        try kernel("wait for a sandbox", "event loop") { () throws(SystemError) in
+            try loop.run(until: { sandbox.hasEnded || isLost })
+        }
+    }
+
+    /// Ends the launcher and waits for it.
+    func close() throws(SupervisorError) {
+        guard !isLost else { return }
+        do throws(LauncherError) { try launcher.shutDown() } catch {
+            throw SupervisorError(error)
+        }
+    }
+}
+
+/// The trees that a plan asks the supervisor for.
+package enum TreeNeeds {
+    /// How many trees a launch of the plan names.
+    package static func count(of plan: SandboxPlan) -> Int {
+        let mounted = plan.mounts.compactMap { index(of: $0.source).map { Int($0) + 1 } }
+        return max(plan.root == .tree ? 1 : 0, mounted.max() ?? 0)
+    }
+
+    /// Directories that must exist in a tree: mount points of what lies over it, and the two that
+    /// every coding agent's view has.
+    package static func directories(ofTree tree: Int, in plan: SandboxPlan) -> [String] {
+        let isRoot = plan.root == .tree && tree == 0
+        let own = plan.mounts.filter { index(of: $0.source).map(Int.init) == tree }.map(\.target)
+        var paths: [String] = []
+        for mount in plan.mounts {
+            if isRoot { paths.append(String(mount.target.text.dropFirst())) }
+            for target in own where mount.target != target && mount.target.isWithin(target) {
+                paths.append(String(mount.target.text.dropFirst(target.text.utf8.count + 1)))
+            }
+        }
+        if plan.role == .coding, tree == 0 { paths += ["agent", "workspace"] }
+        return Array(Set(paths)).sorted()
+    }
+
+    private static func index(of source: MountSource) -> UInt8? {
+        switch source {
+        case .tree(let index): index
+        case .host, .vault, .tmpfs: nil
+        }
+    }
+}

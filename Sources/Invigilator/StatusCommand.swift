@@ -1,0 +1,79 @@
+internal import HostKernel
+internal import ArgumentParser
+internal import ExamResults
+internal import IterationLoop
+internal import Ledger
+internal import LinuxKernel
+package import StrictJSON
+internal import Supervisor
+package import Workspace
+
+/// `status`.
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say where an experiment stands, from its record and its running supervisor.",
+        discussion: """
+            Exact scores are shown, so this is for the operator; the coding agent has `exam status`. \
+            Exit code 4 when the record does not verify.
+            """
+    )
+
+    @Flag(help: "Print the status for programs.")
+    var json = false
+
+    @OptionGroup var options: ExperimentOptions
+
+    func run() throws {
+        let record = try RecordedExperiment(options.directory, layout: options.state.place)
+        let entries = try record.entries()
+        let verification = try record.verify()
+        let status = StatusReport(
+            directory: record.experiment.directory,
+            state: try RecordedExperiment.replay(entries),
+            entries: entries,
+            verification: verification,
+            surroundings: StatusSurroundings(
+                control: try ControlClient.ask(
+                    "status",
+                    of: record.experiment.id,
+                    layout: record.layout
+                ),
+                configuration: Self.configuration(record),
+                now: WallClock.milliseconds
+            )
+        )
+        try json ? Console.write(status.json) : Console.write(status.text)
+        do throws(LedgerError) {
+            try verification.requireIntact(location: record.reader.path)
+        } catch {
+            throw SupervisorError(error)
+        }
+    }
+
+    private static func configuration(_ record: RecordedExperiment) -> ExperimentConfig? {
+        guard let bytes = record.configuration else { return nil }
+        do throws(WorkspaceError) {
+            return try ExperimentConfig(parsing: bytes, file: "experiment_config.yaml")
+        } catch {
+            // Said as a warning of the status; `run` names line and remedy.
+            return nil
+        }
+    }
+}
+
+/// What a status needs besides the record.
+package struct StatusSurroundings {
+    /// The running supervisor's answer; absent when none runs.
+    package let control: JSONValue?
+    /// The configuration as it is now; absent when it cannot be read.
+    package let configuration: ExperimentConfig?
+    /// Now, in milliseconds since 1970.
+    package let now: Int64
+
+    package init(control: JSONValue?, configuration: ExperimentConfig?, now: Int64) {
+        self.control = control
+        self.configuration = configuration
+        self.now = now
+    }
+}

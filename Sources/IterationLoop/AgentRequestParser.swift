@@ -1,0 +1,222 @@
+public import ExamResults
+internal import StrictJSON
+
+extension AgentRequest {
+    /// Reads a request.
+    ///
+    /// A task that is not of the train split is refused in the same words whether it is sealed or
+    /// unknown, because the reader knows the train tasks only.
+    ///
+    /// - Parameters:
+    ///   - bytes: the request's JSON.
+    ///   - train: the tasks of the train split.
+    /// - Throws: ``RequestRefusal``.
+    public init(
+        parsing bytes: [UInt8],
+        train: Set<TaskID>
+    ) throws(RequestRefusal) {
+        var parser = try RequestParser(bytes, train: train)
+        self = try parser.request()
+    }
+}
+
+/// Reads one request; each verb takes its own members and no other.
+private struct RequestParser {
+    private let verb: String
+    private let train: Set<TaskID>
+    private var reader: ObjectReader
+
+    init(_ bytes: [UInt8], train: Set<TaskID>) throws(RequestRefusal) {
+        self.train = train
+        do throws(JSONError) {
+            let value = try JSONValue(parsing: bytes, limits: .request)
+            reader = try ObjectReader(value, location: "request")
+            verb = try reader.requiredString("verb")
+        } catch {
+            throw RequestRefusal(
+                layer: .requestTable,
+                code: "malformed",
+                attempt: "send a request",
+                reason: "\(error)",
+                remedy: "send one JSON object with a verb"
+            )
+        }
+    }
+
+    mutating func request() throws(RequestRefusal) -> AgentRequest {
+        let request: AgentRequest
+        switch verb {
+        case "train": request = .train(tasks: try optionalTasks("task_ids"))
+        case "submit": request = .submit(try manifest())
+        case "result": request = .result(ticket: try optionalText("ticket", limit: 16))
+        case "learn": request = .learn(text: try text("text", limit: AgentRequest.learningLimit))
+        case "status": request = .status
+        case "revert": request = .revert
+        case "diff": request = .diff
+        case "record":
+            throw refused(
+                .ledgerWriters,
+                "record-refused",
+                "a score is computed from verdicts; nobody types one in",
+                remedy: "use «exam submit»; an accepted candidate is recorded by itself",
+                attempt: "record \(reader.typedFields)"
+            )
+        case "test":
+            throw refused(
+                .vault,
+                "sealed",
+                "the test split is sealed",
+                remedy: "use «exam train»; «exam submit» asks for the sealed exam's verdict"
+            )
+        default:
+            throw refused(
+                .requestTable,
+                "unknown-verb",
+                "there is no such request",
+                remedy: "use train, submit, result, learn, status, revert or diff"
+            )
+        }
+        try finish()
+        return request
+    }
+
+    private func refused(
+        _ layer: RequestRefusal.Layer,
+        _ code: String,
+        _ reason: String,
+        remedy: String,
+        attempt: String? = nil
+    ) -> RequestRefusal {
+        RequestRefusal(
+            layer: layer,
+            code: code,
+            attempt: attempt ?? verb.shown(40),
+            reason: reason,
+            remedy: remedy
+        )
+    }
+
+    private mutating func take<Value>(
+        _ body: (inout ObjectReader) throws(JSONError) -> Value
+    ) throws(RequestRefusal) -> Value {
+        do throws(JSONError) {
+            return try body(&reader)
+        } catch {
+            throw refused(.requestTable, "malformed", "\(error)", remedy: "see «exam --help»")
+        }
+    }
+
+    private mutating func finish() throws(RequestRefusal) {
+        try take { reader throws(JSONError) in try reader.finish() }
+    }
+
+    private mutating func text(_ name: String, limit: Int) throws(RequestRefusal) -> String {
+        let text = try take { reader throws(JSONError) in try reader.requiredString(name) }
+        return try checked(text, name, limit: limit)
+    }
+
+    private mutating func optionalText(
+        _ name: String,
+        limit: Int
+    ) throws(RequestRefusal) -> String? {
+        let text = try take { reader throws(JSONError) in try reader.optionalString(name) }
+        return try text.map { text throws(RequestRefusal) in
+            try checked(text, name, limit: limit)
+        }
+    }
+
+    private func checked(
+        _ text: String,
+        _ name: String,
+        limit: Int
+    ) throws(RequestRefusal) -> String {
+        guard (1...limit).contains(text.utf8.count) else {
+            throw refused(
+                .requestTable,
+                "too-long",
+                "\(name) has \(text.utf8.count) bytes; 1 to \(limit) are taken",
+                remedy: "shorten it"
+            )
+        }
+        guard text.unicodeScalars.allSatisfy(\.isPlain) else {
+            throw refused(
+                .requestTable,
+                "not-plain",
+                "\(name) holds control characters or marks that turn the writing",
+                remedy: "send plain text"
+            )
+        }
+        return text
+    }
+
+    private mutating func optionalTasks(_ name: String) throws(RequestRefusal) -> [TaskID]? {
+        let list = try take { reader throws(JSONError) in try reader.optionalArray(name) }
+        return try list.map { list throws(RequestRefusal) in try tasks(list, name) }
+    }
+
+    private func tasks(_ list: [JSONValue], _ name: String) throws(RequestRefusal) -> [TaskID] {
+        var tasks: Set<TaskID> = []
+        for value in list {
+            let text = value.stringValue ?? ""
+            guard let task = train.first(where: { $0.text == text }) else {
+                throw refused(
+                    .vault,
+                    "not-a-train-task",
+                    "«\(text.shown(60))» is no task of the train split",
+                    remedy: "name tasks of workspace/train_results.json",
+                    attempt: "\(verb) with \(name): \(text.shown(60))"
+                )
+            }
+            tasks.insert(task)
+        }
+        guard !tasks.isEmpty || name != "task_ids" else {
+            throw refused(
+                .requestTable,
+                "no-task",
+                "\(name) is empty",
+                remedy: "leave it out to run the whole train split"
+            )
+        }
+        return tasks.sorted()
+    }
+
+    private mutating func manifest() throws(RequestRefusal) -> AgentRequest.Manifest {
+        let value = try take { reader throws(JSONError) in try reader.requiredValue("manifest") }
+        guard value.canonicalBytes.count <= AgentRequest.manifestLimit else {
+            throw refused(
+                .requestTable,
+                "too-long",
+                "the manifest has more than \(AgentRequest.manifestLimit) bytes",
+                remedy: "shorten it"
+            )
+        }
+        let outer = reader
+        reader = try take { _ throws(JSONError) in
+            try ObjectReader(value, location: "manifest")
+        }
+        let hypothesis = try text("hypothesis", limit: 4096)
+        let cluster = try optionalText("target_cluster", limit: 256)
+        let manifest = AgentRequest.Manifest(
+            hypothesis: hypothesis,
+            targetCluster: cluster,
+            expectedFixes: try optionalTasks("expected_fixes") ?? [],
+            tasksAtRisk: try optionalTasks("tasks_at_risk") ?? []
+        )
+        try finish()
+        reader = outer
+        return manifest
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a text may hold this and still look like what it is, on a terminal and in a page.
+    fileprivate var isPlain: Bool {
+        switch value {
+        case 0x09, 0x0A: true
+        case 0x00..<0x20, 0x7F...0x9F, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF,
+            0xE0000...0xE007F:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,154 @@
+public import ExamResults
+public import StrictJSON
+
+/// The body of a `refusal` row: something that was tried, and what stopped it.
+public struct RefusalRecord: Sendable, Equatable, RowBody {
+    static let kind = "refusal"
+
+    /// What stopped it, by the name of the layer.
+    public var layer: String
+    /// What was tried, in a few words.
+    public var attempt: String
+    /// Why it was refused.
+    public var detail: String
+    /// The iteration in which it was tried.
+    public var iteration: Int
+    /// Who tried: `coding-agent`, `candidate`, `operator`, or `supervisor` for what did not fit.
+    public var by: String
+
+    /// Makes a record.
+    ///
+    /// - Parameters:
+    ///   - layer: what stopped it.
+    ///   - attempt: what was tried, in a few words.
+    ///   - detail: why it was refused.
+    ///   - iteration: the iteration in which it was tried.
+    ///   - by: who tried.
+    public init(layer: String, attempt: String, detail: String, iteration: Int, by: String) {
+        self.layer = layer
+        self.attempt = attempt
+        self.detail = detail
+        self.iteration = iteration
+        self.by = by
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        layer = try reader.string("layer")
+        attempt = try reader.string("attempt")
+        detail = try reader.string("detail")
+        iteration = try reader.integer("iteration")
+        by = try reader.string("by")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        writer.add("layer", layer)
+        writer.add("attempt", attempt)
+        writer.add("detail", detail)
+        writer.add("iteration", iteration)
+        writer.add("by", by)
+    }
+}
+
+/// The body of a `learning` row: a note of the coding agent.
+public struct LearningRecord: Sendable, Equatable, RowBody {
+    static let kind = "learning"
+
+    /// The iteration in which it was written.
+    public var iteration: Int
+    /// The text.
+    public var text: String
+
+    init(iteration: Int, text: String) {
+        self.iteration = iteration
+        self.text = text
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        iteration = try reader.integer("iteration")
+        text = try reader.string("text")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        writer.add("iteration", iteration)
+        writer.add("text", text)
+    }
+}
+
+/// The body of a `revert` row: the best candidate was put back.
+public struct RevertRecord: Sendable, Equatable, RowBody {
+    static let kind = "revert"
+
+    /// The iteration.
+    public var iteration: Int
+    /// The candidate that was put back.
+    public var digest: CandidateDigest
+
+    init(iteration: Int, digest: CandidateDigest) {
+        self.iteration = iteration
+        self.digest = digest
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        iteration = try reader.integer("iteration")
+        digest = try reader.digest("digest")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        writer.add("iteration", iteration)
+        writer.add("digest", digest)
+    }
+}
+
+/// The body of a `void` row: work that counts for nothing.
+///
+/// With a ticket it closes that intent; without one it says that an exam is run again.
+public struct VoidRecord: Sendable, Equatable, RowBody {
+    static let kind = "void"
+
+    /// The iteration.
+    public var iteration: Int
+    /// The ticket whose intent is closed, if one is.
+    public var ticket: String?
+    /// Why.
+    public var reason: String
+
+    init(iteration: Int, ticket: String?, reason: String) {
+        self.iteration = iteration
+        self.ticket = ticket
+        self.reason = reason
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        iteration = try reader.integer("iteration")
+        ticket = try reader.optionalString("ticket")
+        reason = try reader.string("reason")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        writer.add("iteration", iteration)
+        writer.add(optional: "ticket", ticket)
+        writer.add("reason", reason)
+    }
+}
+
+/// The body of a `run-started` or `run-resumed` row.
+public struct RunRecord: Sendable, Equatable {
+    /// Which run of the experiment this is, from 1.
+    public var run: Int
+    /// What the shell wants kept of the host and the program; an object.
+    public var facts: JSONValue
+
+    init(run: Int, facts: JSONValue) {
+        self.run = run
+        self.facts = facts
+    }
+
+    init(_ body: JSONValue, kind: String) throws(LoopError) {
+        var reader = try BodyReader(body, kind: kind)
+        run = try reader.integer("run")
+        facts = try reader.value("facts")
+        try reader.finish()
+    }
+
+    var body: JSONValue { ["run": JSONValue(run), "facts": facts] }
+}

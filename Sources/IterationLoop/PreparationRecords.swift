@@ -1,0 +1,205 @@
+public import ExamResults
+public import Gate
+public import StrictJSON
+
+/// The body of a `genesis` row: what was fixed before any score was seen.
+public struct GenesisRecord: Sendable, Equatable, RowBody {
+    static let kind = "genesis"
+
+    /// The experiment's id.
+    public var experiment: String
+    /// The benchmark's name.
+    public var benchmark: String
+    /// The digest of the benchmark's tasks and programs; absent in a campaign without files.
+    public var benchmarkDigest: String?
+    /// The digest of the resolved configuration.
+    public var configDigest: String
+    /// The digest of each policy, by name.
+    public var policyDigests: [String: String]
+    /// The train tasks, sorted.
+    public var train: [TaskID]
+    /// The number of sealed tasks.
+    public var testCount: Int
+    /// The commitment to the split.
+    public var commitment: String
+    /// The rules of the gate.
+    public var rules: GateRules
+    /// The step that released scores are rounded to; nothing where only verdicts are released.
+    public var releaseQuantum: Proportion?
+    /// The facts of the host, as the probe found them.
+    public var host: JSONValue
+    /// The assurance level of the host.
+    public var assurance: String
+    /// The template that the baseline was measured with.
+    public var agentDigest: CandidateDigest
+
+    /// Makes a record.
+    ///
+    /// - Parameters:
+    ///   - experiment: the experiment's id.
+    ///   - benchmark: the benchmark's name.
+    ///   - digests: of the resolved configuration, of each policy and of the template.
+    ///   - split: the train tasks, the number of sealed ones and the commitment.
+    ///   - rules: the rules of the gate and the step of releases.
+    ///   - host: the host's facts and assurance level.
+    public init(
+        experiment: String,
+        benchmark: String,
+        digests: (config: String, policies: [String: String], agent: CandidateDigest),
+        split: (train: [TaskID], testCount: Int, commitment: String),
+        rules: (gate: GateRules, releaseQuantum: Proportion?),
+        host: (facts: JSONValue, assurance: String)
+    ) {
+        self.experiment = experiment
+        self.benchmark = benchmark
+        configDigest = digests.config
+        policyDigests = digests.policies
+        agentDigest = digests.agent
+        train = split.train.sorted()
+        testCount = split.testCount
+        commitment = split.commitment
+        self.rules = rules.gate
+        releaseQuantum = rules.releaseQuantum
+        self.host = host.facts
+        assurance = host.assurance
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        experiment = try reader.string("experiment")
+        benchmark = try reader.string("benchmark")
+        benchmarkDigest = try reader.optionalString("benchmark_digest")
+        configDigest = try reader.string("config_digest")
+        policyDigests = try reader.digits("policy_digests")
+        var split = try reader.object("split")
+        train = try split.tasks("train").sorted()
+        testCount = try split.integer("test_count")
+        commitment = try split.string("commitment")
+        try split.finish()
+        var rules = try reader.object("rules")
+        self.rules = GateRules(
+            threshold: try rules.proportion("threshold"),
+            stepTwo: try rules.word("step2", GateRules.StepTwoRule.self)
+        )
+        releaseQuantum = try rules.optionalProportion("release_quantum")
+        try rules.finish()
+        host = try reader.value("host")
+        assurance = try reader.string("assurance")
+        agentDigest = try reader.digest("agent_digest")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        var split = BodyWriter()
+        split.add("train", train)
+        split.add("test_count", testCount)
+        split.add("commitment", commitment)
+        var rules = BodyWriter()
+        rules.add("threshold", self.rules.threshold)
+        rules.add("step2", self.rules.stepTwo.rawValue)
+        rules.add("release_quantum", releaseQuantum)
+        writer.add("experiment", experiment)
+        writer.add("benchmark", benchmark)
+        writer.add(optional: "benchmark_digest", benchmarkDigest)
+        writer.add("config_digest", configDigest)
+        writer.add("policy_digests", policyDigests)
+        writer.add("split", split.body)
+        writer.add("rules", rules.body)
+        writer.add("host", host)
+        writer.add("assurance", assurance)
+        writer.add("agent_digest", agentDigest)
+    }
+}
+
+/// The body of a `baseline` row: what the template scores.
+public struct BaselineRecord: Sendable, Equatable, RowBody {
+    static let kind = "baseline"
+
+    /// The template.
+    public var digest: CandidateDigest
+    /// Its rewards on the train tasks.
+    public var train: [TaskID: Reward]
+    /// Its mean on the train tasks.
+    public var trainMean: Double
+    /// Its sealed score.
+    public var sealed: Score
+    /// What was released of that score, if anything.
+    public var released: Proportion?
+    /// Its commit in the supervisor's repository, if it was kept there.
+    public var commit: String?
+
+    /// Makes a record.
+    ///
+    /// - Parameters:
+    ///   - digest: the template.
+    ///   - train: its rewards on the train tasks.
+    ///   - trainMean: its mean on the train tasks.
+    ///   - sealed: its sealed score, and what was released of it.
+    ///   - commit: its commit in the supervisor's repository, if it was kept there.
+    public init(
+        digest: CandidateDigest,
+        train: [TaskID: Reward],
+        trainMean: Double,
+        sealed: (score: Score, released: Proportion?),
+        commit: String?
+    ) {
+        self.digest = digest
+        self.train = train
+        self.trainMean = trainMean
+        self.sealed = sealed.score
+        released = sealed.released
+        self.commit = commit
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        digest = try reader.digest("digest")
+        train = try reader.rewards("train")
+        trainMean = try reader.number("train_mean")
+        sealed = try reader.score("sealed_mean", "sealed_count")
+        released = try reader.optionalProportion("released")
+        commit = try reader.optionalString("commit")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        writer.add("digest", digest)
+        writer.add("train", train)
+        writer.add("train_mean", .number(trainMean))
+        writer.add("sealed_mean", "sealed_count", sealed)
+        writer.add("released", released)
+        writer.add(optional: "commit", commit)
+    }
+}
+
+/// The body of a `floor` row: what a trivial agent scores.
+public struct FloorRecord: Sendable, Equatable, RowBody {
+    static let kind = "floor"
+
+    /// The trivial agent's name.
+    public var name: String
+    /// Its sealed score.
+    public var sealed: Score
+    /// What was released of that score, if anything.
+    public var released: Proportion?
+
+    /// Makes a record.
+    ///
+    /// - Parameters:
+    ///   - name: the trivial agent's name.
+    ///   - sealed: its sealed score.
+    ///   - released: what was released of that score, if anything.
+    public init(name: String, sealed: Score, released: Proportion?) {
+        self.name = name
+        self.sealed = sealed
+        self.released = released
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        name = try reader.string("name")
+        sealed = try reader.score("sealed_mean", "sealed_count")
+        released = try reader.optionalProportion("released")
+    }
+
+    func write(to writer: inout BodyWriter) {
+        writer.add("name", name)
+        writer.add("sealed_mean", "sealed_count", sealed)
+        writer.add("released", released)
+    }
+}

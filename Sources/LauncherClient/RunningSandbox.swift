@@ -1,0 +1,80 @@
+public import LauncherProtocol
+public import LinuxKernel
+
+/// A tmpfs that the launcher made for us and shows in sandboxes as theirs.
+public final class SandboxTree {
+    let id: UInt32
+    /// Its root directory, in which we create and read files as its owner.
+    public let directory: Descriptor
+
+    init(id: UInt32, directory: consuming Descriptor) {
+        self.id = id
+        self.directory = directory
+    }
+}
+
+/// A sandbox that was started and may have ended since.
+public final class RunningSandbox {
+    /// The client's number for it.
+    public let id: UInt32
+    /// How long each step of the launch took.
+    public let steps: [StepTime]
+    /// How it ended; absent while it runs.
+    public private(set) var exit: SandboxExit?
+    /// Whether its payload has ended; its processes and mounts may still be on their way out.
+    public internal(set) var hasEnded = false
+    /// Whether it is frozen now.
+    public private(set) var isFrozen = false
+
+    private unowned let client: LauncherClient
+    private let onExit: (SandboxExit) -> Void
+
+    init(
+        id: UInt32,
+        steps: [StepTime],
+        client: LauncherClient,
+        onExit: @escaping (SandboxExit) -> Void
+    ) {
+        self.id = id
+        self.steps = steps
+        self.client = client
+        self.onExit = onExit
+    }
+
+    /// Stops every process; returns once all have stopped.
+    ///
+    /// - Throws: ``LauncherError``.
+    public func freeze() throws(LauncherError) {
+        try client.control(.freeze(id: id), "freeze a sandbox")
+        isFrozen = true
+    }
+
+    /// Lets every process run again.
+    ///
+    /// - Throws: ``LauncherError``.
+    public func thaw() throws(LauncherError) {
+        try client.control(.thaw(id: id), "thaw a sandbox")
+        isFrozen = false
+    }
+
+    /// Kills every process; the exit follows.
+    ///
+    /// - Throws: ``LauncherError``.
+    public func kill() throws(LauncherError) {
+        guard exit == nil else { return }
+        try client.control(.kill(id: id), "kill a sandbox")
+    }
+
+    /// Sets the window size of the sandbox's terminal.
+    ///
+    /// - Throws: ``LauncherError``.
+    public func resize(rows: UInt16, columns: UInt16) throws(LauncherError) {
+        try client.control(.resize(id: id, rows: rows, columns: columns), "resize a terminal")
+    }
+
+    func finish(_ exit: SandboxExit) {
+        self.exit = exit
+        hasEnded = true
+        onExit(exit)
+    }
+}

@@ -1,0 +1,184 @@
+internal import CLinux
+
+/// A Landlock rule set being built (landlock(7)).
+public struct LandlockRuleset: ~Copyable {
+    private let descriptor: Descriptor
+    private let version: Int
+
+    /// The newest ABI of the running kernel; 0 where there is no Landlock.
+    public static var kernelVersion: Int {
+        max(0, clx_landlock_abi())
+    }
+
+    // LANDLOCK_ACCESS_FS_*, landlock.h: bit numbers in the order of their ABI.
+    private static func handledFileAccess(_ version: Int) -> UInt64 {
+        let bits =
+            switch version {
+            case ...1: 13
+            case 2: 14  // REFER
+            case 3, 4: 15  // TRUNCATE
+            default: 16  // IOCTL_DEV
+            }
+        return (1 << UInt64(bits)) - 1
+    }
+
+    /// Makes a rule set that handles every kind of access the kernel knows, so that what no rule
+    /// allows is refused: files, TCP bind and connect (ABI 4), abstract sockets and signals to
+    /// the outside (ABI 6).
+    ///
+    /// - Parameters:
+    ///   - version: the ABI to use, at most the kernel's.
+    ///   - allowsTCP: leaves TCP alone, where a policy gives a sandbox its loopback.
+    /// - Throws: ``SystemError``.
+    public init(version: Int, allowsTCP: Bool) throws(SystemError) {
+        let files = Self.handledFileAccess(version)
+        let net: UInt64 = version >= 4 && !allowsTCP ? 3 : 0
+        let scopes: UInt64 = version >= 6 ? 3 : 0
+        descriptor = Descriptor(
+            adopting: try result("landlock_create_ruleset") {
+                clx_landlock_create(files, net, scopes, Int32(version))
+            }
+        )
+        self.version = version
+    }
+
+    /// Access to allow beneath a path.
+    public struct Access: OptionSet, Sendable {
+        /// Bits of this set.
+        public let rawValue: UInt8
+        /// Adopts bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// Execute.
+        public static let execute = Access(rawValue: 1)
+        /// Everything that changes regular files, directories, sockets and links.
+        public static let write = Access(rawValue: 2)
+        /// Write to and control an existing device.
+        public static let device = Access(rawValue: 4)
+    }
+
+    /// Allows reading, listing, and what else is named, beneath an open file or directory.
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func allow(
+        _ access: Access,
+        beneath path: borrowing Descriptor,
+        isDirectory: Bool
+    ) throws(SystemError) {
+        // Bits: 0 execute, 1 write file, 2 read file, 3 read dir, 4-5 remove, 6-12 make (6 char,
+        // 7 dir, 8 regular, 9 socket, 10 fifo, 11 block, 12 symlink), 13 refer, 14 truncate, 15 ioctl.
+        let writing: UInt64 = 1 << 1 | 3 << 4 | 1 << 7 | 7 << 8 | 1 << 12 | 3 << 13
+        var wanted: UInt64 = 1 << 2 | 1 << 3
+        if access.contains(.execute) { wanted |= 1 }
+        if access.contains(.write) { wanted |= writing }
+        if access.contains(.device) { wanted |= 1 << 1 | 1 << 15 }
+        let onFile: UInt64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
+        if !isDirectory { wanted &= onFile }
+        let allowed = wanted & Self.handledFileAccess(version)
+        let (rules, file) = (descriptor.number, path.number)
+        try result("landlock_add_rule") { clx_landlock_add_path(rules, file, allowed) }
+    }
+
+    /// Restricts the calling thread for good; needs no_new_privs.
+    ///
+    /// - Throws: ``SystemError``.
+    public consuming func restrict() throws(SystemError) {
+        let rules = descriptor.number
+        try result("landlock_restrict_self") { clx_landlock_restrict(rules) }
+    }
+}
+
+/// Loading of ready-made seccomp filters (seccomp(2)).
+public enum SystemCallFilter {
+    /// Loads a program for the calling thread for good; needs no_new_privs.
+    ///
+    /// - Parameter program: `struct sock_filter` instructions of eight bytes.
+    /// - Throws: ``SystemError``; EINVAL for a program that the kernel's checker refuses.
+    public static func load(_ program: [UInt8]) throws(SystemError) {
+        guard program.count % 8 == 0, program.count / 8 <= 4096 else {
+            throw SystemError("seccomp", "program length", number: EINVAL)
+        }
+        try result("seccomp") {
+            // Safety: the kernel copies count instructions from a buffer of exactly that size.
+            unsafe program.withUnsafeBytes { raw in
+                unsafe clx_seccomp_load(raw.baseAddress, UInt16(raw.count / 8))
+            }
+        }
+    }
+}
+
+/// The descriptor table of the calling process.
+public enum DescriptorTable {
+    /// Places descriptors at fixed numbers and closes everything else.
+    ///
+    /// Sources are first copied above the targets, so that no placement overwrites a source.
+    ///
+    /// - Parameters:
+    ///   - placements: target numbers in ascending order, below 64, without repetition.
+    ///   - kept: one more descriptor, numbered 64 or above, that stays open and closes on exec.
+    ///   - closesOthers: whether everything else is closed, as it is but for test-only builds.
+    /// - Throws: ``SystemError``.
+    public static func arrange(
+        _ placements: borrowing DescriptorPlacements,
+        keeping kept: borrowing Descriptor,
+        closesOthers: Bool
+    ) throws(SystemError) {
+        var copies: [Int32] = []
+        for index in 0..<placements.count {
+            let source = placements.source(at: index)
+            copies.append(
+                Int32(try result("fcntl") { clx_dup_at_least(source, 64) })
+            )
+        }
+        var next: UInt32 = 0
+        for (index, copy) in copies.enumerated() {
+            let target = placements.target(at: index)
+            if closesOthers { try closeRange(from: next, below: UInt32(target)) }
+            try result("dup2") { clx_dup2(copy, target) }
+            next = UInt32(target) + 1
+        }
+        guard closesOthers else { return }
+        let last = UInt32(kept.number)
+        try closeRange(from: next, below: last)
+        try result("close_range") { clx_close_range(last + 1, UInt32.max, 0) }
+    }
+
+    /// Closes every descriptor but those listed, in a process that was just cloned.
+    ///
+    /// - Throws: ``SystemError``.
+    public static func closeAll(but kept: borrowing DescriptorPlacements) throws(SystemError) {
+        var numbers: [UInt32] = []
+        for index in 0..<kept.count { numbers.append(UInt32(kept.source(at: index))) }
+        numbers.sort()
+        var next: UInt32 = 0
+        for number in numbers {
+            try closeRange(from: next, below: number)
+            next = number + 1
+        }
+        try result("close_range") { clx_close_range(next, UInt32.max, 0) }
+    }
+
+    private static func closeRange(from first: UInt32, below end: UInt32) throws(SystemError) {
+        guard first < end else { return }
+        try result("close_range") { clx_close_range(first, end - 1, 0) }
+    }
+}
+
+/// Which open descriptor goes to which number; holds no ownership of the descriptors it names.
+public struct DescriptorPlacements: ~Copyable {
+    private var entries: [(source: Int32, target: Int32)] = []
+
+    /// Creates an empty list.
+    public init() {}
+
+    /// Adds a descriptor that its owner keeps open while this list is used.
+    public mutating func add(_ descriptor: borrowing Descriptor, at target: Int32 = -1) {
+        entries.append((descriptor.number, target))
+    }
+
+    /// The number of entries.
+    public var count: Int { entries.count }
+
+    /// The raw number of a source, for the kernel layer alone.
+    @_spi(KernelHandles) public func source(at index: Int) -> Int32 { entries[index].source }
+    func target(at index: Int) -> Int32 { entries[index].target }
+}

@@ -1,0 +1,102 @@
+internal import CLinux
+
+/// A message with descriptors, received over a socket pair that keeps message boundaries.
+///
+/// Descriptors that nobody takes are closed with it.
+public struct ReceivedMessage: ~Copyable {
+    /// The bytes; empty when the other end is closed.
+    public let bytes: [UInt8]
+    private var numbers: [Int32]
+
+    fileprivate init(bytes: [UInt8], numbers: [Int32]) {
+        self.bytes = bytes
+        self.numbers = numbers
+    }
+
+    deinit {
+        for number in numbers { _ = clx_close(number) }
+    }
+
+    /// Hands over the next descriptor in the order they were sent; nil when none is left.
+    public mutating func takeDescriptor() -> Descriptor? {
+        numbers.isEmpty ? nil : Descriptor(adopting: Int(numbers.removeFirst()))
+    }
+
+    /// The number of descriptors not taken yet.
+    public var descriptorCount: Int { numbers.count }
+}
+
+extension Descriptor {
+    /// The largest message of the protocols in this package, in bytes.
+    public static let largestMessage = 256 * 1024
+
+    /// Sends one message with descriptors (sendmsg(2), SCM_RIGHTS).
+    ///
+    /// - Parameters:
+    ///   - bytes: the message.
+    ///   - descriptors: what goes along; ours stay open.
+    ///   - isWaiting: whether to wait for room.
+    /// - Throws: ``SystemError``.
+    public borrowing func send(
+        _ bytes: [UInt8],
+        with descriptors: borrowing DescriptorPlacements = DescriptorPlacements(),
+        isWaiting: Bool = true
+    ) throws(SystemError) {
+        var numbers: [Int32] = []
+        for index in 0..<descriptors.count { numbers.append(descriptors.source(at: index)) }
+        let socket = number
+        let flags = isWaiting ? 0 : Int32(MSG_DONTWAIT)
+        try result("sendmsg") {
+            // Safety: both buffers outlive the call, which reads exactly their counts.
+            unsafe bytes.withUnsafeBytes { raw in
+                unsafe numbers.withUnsafeBufferPointer { list in
+                    unsafe clx_send_message(
+                        socket,
+                        raw.baseAddress,
+                        raw.count,
+                        list.baseAddress,
+                        list.count,
+                        flags
+                    )
+                }
+            }
+        }
+    }
+
+    /// Receives one message; an empty one means that the other end is closed.
+    ///
+    /// - Parameter isWaiting: whether to wait for one.
+    /// - Returns: the message with its descriptors.
+    /// - Throws: ``SystemError``; EMSGSIZE when it did not fit, with its descriptors closed.
+    public borrowing func receive(isWaiting: Bool = true) throws(SystemError) -> ReceivedMessage {
+        var numbers = [Int32](repeating: -1, count: 32)
+        var count = 0
+        var failure: SystemError?
+        let socket = number
+        let flags = isWaiting ? 0 : Int32(MSG_DONTWAIT)
+        // Safety: the kernel writes at most the buffers' capacities; both counts come from it.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.largestMessage) {
+            buffer,
+            length in
+            do throws(SystemError) {
+                length = try result("recvmsg") {
+                    unsafe numbers.withUnsafeMutableBufferPointer { list in
+                        unsafe clx_receive_message(
+                            socket,
+                            buffer.baseAddress,
+                            buffer.count,
+                            list.baseAddress,
+                            &count,
+                            flags
+                        )
+                    }
+                }
+            } catch {
+                failure = error
+                length = 0
+            }
+        }
+        if let failure { throw failure }
+        return ReceivedMessage(bytes: bytes, numbers: Array(numbers.prefix(count)))
+    }
+}

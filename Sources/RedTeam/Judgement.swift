@@ -1,0 +1,134 @@
+public import SandboxPlan
+
+/// What an attack came to in one sandbox.
+public enum ProbeOutcome: String, Sendable, CaseIterable {
+    /// Refused, for the stated reason, and it works where nothing refuses it.
+    case closed
+    /// Not refused, or not by the wall that should.
+    case open
+    /// A channel that is not closed, of a size that the threat model states.
+    case declared
+    /// This kernel has no such feature.
+    case notApplicable = "n/a"
+    /// The control did not work, so that nothing is shown.
+    case broken
+}
+
+/// One attack in one sandbox, judged.
+public struct ProbeResult: Sendable, Equatable {
+    /// The attack.
+    public let probe: Probe
+    /// The sandbox.
+    public let role: SandboxRole
+    /// What it came to.
+    public let outcome: ProbeOutcome
+    /// What was seen in the sandbox, and on the control where that matters.
+    public let observed: String
+    /// What a receiver understood, where there is one.
+    public let measurement: PairMeasurement?
+
+    /// Judges one attack.
+    ///
+    /// - Parameters:
+    ///   - probe: the attack.
+    ///   - role: the sandbox.
+    ///   - control: answers on the control, by the program's word.
+    ///   - inside: answers in the sandbox, by the program's word.
+    public init(
+        _ probe: Probe,
+        in role: SandboxRole,
+        control: [String: Answer],
+        inside: [String: Answer]
+    ) {
+        var parts: [String] = []
+        var outcomes: Set<ProbeOutcome> = []
+        for variant in probe.variants {
+            let word = probe.word(for: variant)
+            let outside = control[word] ?? .broken("no answer")
+            let answer = inside[word] ?? .broken("no answer")
+            let expected = probe.expected(variant, in: role)
+            let outcome = Self.outcome(
+                control: outside,
+                need: variant.control,
+                inside: answer,
+                isExpected: expected.contains(answer)
+            )
+            outcomes.insert(outcome)
+            let name = variant.name.isEmpty ? "" : "\(variant.name): "
+            switch outcome {
+            case .broken: parts.append("\(name)control \(outside.text), inside \(answer.text)")
+            case .notApplicable: parts.append("\(name)\(outside.text)")
+            case .closed, .open, .declared: parts.append(name + answer.text)
+            }
+        }
+        self.probe = probe
+        self.role = role
+        measurement = nil
+        self.outcome = Self.combined(outcomes)
+        observed = Self.shortened(parts)
+    }
+
+    /// Judges a channel between two sandboxes.
+    ///
+    /// - Parameters:
+    ///   - probe: the attack.
+    ///   - control: what the receiver understood on the control.
+    ///   - inside: what it understood in a sandbox.
+    public init(pair probe: Probe, control: PairMeasurement, inside: PairMeasurement) {
+        self.probe = probe
+        role = .coding
+        measurement = inside
+        if !control.isUnderstood {
+            outcome = control.errors == nil ? .notApplicable : .broken
+            observed = "control \(control.text), inside \(inside.text)"
+        } else {
+            outcome = inside.isNoise ? .closed : probe.declaredBits == nil ? .open : .declared
+            observed = inside.text
+        }
+    }
+
+    // A thing that was seen of every variant is said once.
+    private static func shortened(_ parts: [String]) -> String {
+        let values = Set(parts.map { $0.split(separator: ": ", maxSplits: 1).last ?? "" })
+        guard parts.count > 1, values.count == 1, let value = values.first else {
+            return parts.joined(separator: ", ")
+        }
+        return String(value)
+    }
+
+    private static func outcome(
+        control: Answer,
+        need: ControlNeed,
+        inside: Answer,
+        isExpected: Bool
+    ) -> ProbeOutcome {
+        switch control {
+        case .lacking, .refused("ENOSYS"):
+            // What the kernel lacks must still not work inside; a refusal there says nothing.
+            guard need != .nothing else { return isExpected ? .closed : .open }
+            return inside == .works ? .open : .notApplicable
+        case .works: break
+        case .refused(let name) where need != .works && !["EPERM", "EACCES"].contains(name): break
+        case .refused, .killed, .absent, .ended, .timedOut, .broken:
+            guard need == .nothing else { return .broken }
+        }
+        if case .broken = inside { return .broken }
+        return isExpected ? .closed : .open
+    }
+
+    private static func combined(_ outcomes: Set<ProbeOutcome>) -> ProbeOutcome {
+        for outcome in [ProbeOutcome.open, .broken, .closed] where outcomes.contains(outcome) {
+            return outcome
+        }
+        return .notApplicable
+    }
+
+    /// What would have been right.
+    public var expected: String {
+        guard measurement == nil else { return "45 to 55 % errors, or nothing to read" }
+        let answers = probe.variants.flatMap { variant in
+            probe.expected(variant, in: role).map(\.text)
+        }
+        return Set(answers).sorted().joined(separator: " or ")
+    }
+}

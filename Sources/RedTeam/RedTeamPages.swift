@@ -1,0 +1,153 @@
+import SandboxPlan
+
+/// The report in the form that test runners read.
+extension RedTeamReport {
+    /// A suite for each family, a case for each attack and sandbox.
+    public var junit: String {
+        var lines = [#"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites>"]
+        for family in ProbeFamily.allCases {
+            let own = results.filter { $0.probe.family == family }
+            guard !own.isEmpty else { continue }
+            let failures = own.count { $0.outcome == .open }
+            let errors = own.count { $0.outcome == .broken }
+            let skipped = own.count { $0.outcome == .notApplicable }
+            lines.append(
+                "<testsuite name=\"\(family.rawValue)\" tests=\"\(own.count)\" "
+                    + "failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\">"
+            )
+            lines += own.map(Self.testCase) + ["</testsuite>"]
+        }
+        return (lines + ["</testsuites>", ""]).joined(separator: "\n")
+    }
+
+    private static func testCase(_ result: ProbeResult) -> String {
+        let name =
+            "<testcase classname=\"\(result.role.label)\" name=\"\(escaped(result.probe.id))\""
+        let seen = escaped(result.observed)
+        switch result.outcome {
+        case .closed, .declared: return name + "/>"
+        case .open:
+            let expected = escaped(result.expected)
+            return name + "><failure message=\"\(seen), expected \(expected)\"/></testcase>"
+        case .broken: return name + "><error message=\"\(seen)\"/></testcase>"
+        case .notApplicable: return name + "><skipped message=\"\(seen)\"/></testcase>"
+        }
+    }
+
+    // Answers come out of sandboxes: nothing in them may end an attribute, and XML 1.0 has no place
+    // for most control characters.
+    private static func escaped(_ text: String) -> String {
+        var plain = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": plain += "&amp;"
+            case "<": plain += "&lt;"
+            case ">": plain += "&gt;"
+            case "\"": plain += "&quot;"
+            default: plain.unicodeScalars.append(scalar.value < 0x20 ? "?" : scalar)
+            }
+        }
+        return plain
+    }
+}
+
+/// The report as the page that a release is committed with.
+extension RedTeamReport {
+    /// Counts by family, sandbox and severity, and every attack with what answered it.
+    public var markdown: String {
+        let parts = [
+            introduction, familyTable, severityTable, exceptionTable, attackTables,
+        ]
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private var introduction: String {
+        """
+        # Red team
+
+        Written by `sudo invigilator redteam --markdown` on Linux \(kernel.prefix { $0.isNumber || $0 == "." }).
+
+        Each attack is made twice: on a control, where it must work, and in a sandbox under the shipped policy,
+        where it must be refused for the stated reason. *Closed* is that; *open* is anything else inside;
+        *declared* is a channel of a size that THREAT_MODEL.md states; *n/a* means that this kernel has no such
+        feature, which the control showed; *broken* means that the control did not work, so that nothing is
+        shown. An attack in several sandboxes counts once in each.
+
+        \(probeCount) attacks, made \(results.count) times:
+        **\(ProbeOutcome.allCases.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", "))**.
+        Channels between two sandboxes: \(Int(openBits.rounded(.up))) bits open, \(declaredBits) bits a
+        hand-over declared.
+        """
+    }
+
+    private var familyTable: String {
+        let rows = ProbeFamily.allCases.compactMap { family -> String? in
+            let own = results.filter { $0.probe.family == family }
+            guard !own.isEmpty else { return nil }
+            let probes = Set(own.map(\.probe.id)).count
+            let roles = SandboxRole.allCases.map { role in
+                "\(own.count { $0.role == role })"
+            }
+            return row([family.rawValue, "\(probes)"] + roles + counts(own))
+        }
+        let head = ["family", "attacks"] + SandboxRole.allCases.map(\.label) + outcomeNames
+        return "## By family\n\n" + table(head, rows)
+    }
+
+    private var severityTable: String {
+        let rows = Severity.allCases.compactMap { severity -> String? in
+            let own = results.filter { $0.probe.severity == severity }
+            guard !own.isEmpty else { return nil }
+            return row([severity.rawValue, "\(Set(own.map(\.probe.id)).count)"] + counts(own))
+        }
+        return "## By severity\n\n" + table(["severity", "attacks"] + outcomeNames, rows)
+    }
+
+    private var exceptionTable: String {
+        let own = results.filter { $0.outcome != .closed }
+        guard !own.isEmpty else { return "## Not closed\n\nNothing." }
+        let rows = Dictionary(grouping: own, by: \.probe.id).sorted { $0.key < $1.key }.map {
+            id,
+            results in
+            let outcomes = Set(results.map(\.outcome.rawValue)).sorted().joined(separator: ", ")
+            let roles = results.map(\.role.label).joined(separator: ", ")
+            let seen = Set(results.map(\.observed)).sorted().joined(separator: "; ")
+            return row(["`\(id)`", outcomes, roles, seen])
+        }
+        return "## Not closed\n\n" + table(["attack", "outcome", "sandboxes", "seen"], rows)
+    }
+
+    private var attackTables: String {
+        let families = ProbeFamily.allCases.compactMap { family -> String? in
+            var seen: Set<String> = []
+            let probes = results.map(\.probe).filter {
+                $0.family == family && seen.insert($0.id).inserted
+            }
+            guard !probes.isEmpty else { return nil }
+            let rows = probes.map { probe in
+                let name = probe.id.dropFirst(family.rawValue.count + 1)
+                return row([
+                    "`\(name)`", "the guest \(probe.title)", probe.threat, probe.wall.name,
+                    probe.severity.rawValue,
+                ])
+            }
+            let head = ["attack", "what it does", "what would be lost", "what answers", "severity"]
+            return "### \(family.rawValue)\n\n" + table(head, rows)
+        }
+        return "## Attacks\n\n" + families.joined(separator: "\n\n")
+    }
+
+    private var outcomeNames: [String] { ProbeOutcome.allCases.map(\.rawValue) }
+
+    private func counts(_ results: [ProbeResult]) -> [String] {
+        ProbeOutcome.allCases.map { outcome in "\(results.count { $0.outcome == outcome })" }
+    }
+
+    private func row(_ cells: [String]) -> String {
+        "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+    }
+
+    private func table(_ head: [String], _ rows: [String]) -> String {
+        ([row(head), row(head.map { _ in "---" })] + rows).joined(separator: "\n")
+    }
+}

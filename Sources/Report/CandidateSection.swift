@@ -1,0 +1,175 @@
+internal import Workspace
+/// Every candidate with its verdict, its reasons and what it changed.
+struct CandidateSection {
+    /// More lines than a person reads; the rest is in the store.
+    private static let maximumLines = 1_500
+
+    private let chronicle: Chronicle
+    private let candidateText: (String) -> String?
+
+    init(_ chronicle: Chronicle, _ candidateText: @escaping (String) -> String?) {
+        self.chronicle = chronicle
+        self.candidateText = candidateText
+    }
+
+    var markup: Markup {
+        let candidates = chronicle.candidates
+        let content: Markup =
+            candidates.isEmpty
+            ? "<p class=\"empty\">No candidate was submitted yet.</p>"
+            : candidates.map(article).joined()
+        return Part.section("candidates", "Candidates", content)
+    }
+
+    private func article(_ candidate: Candidate) -> Markup {
+        """
+        <article class="\(candidate.verdict.rawValue)">
+        <h3><svg class="key mark \(candidate.verdict.rawValue)" width="18" height="18" \
+        viewBox="-9 -9 18 18" aria-hidden="true">\(candidate.verdict.sign)</svg> \
+        \(candidate.name.capitalizedFirst) <span class="verdict">\(candidate.verdict.words(candidate.step))</span></h3>
+        \(hypothesis(candidate))\(forecast(candidate))
+        <p class="figures">\(figures(candidate))</p>
+        \(reasons(candidate))
+        \(promoted(candidate))
+        \(findings(candidate))
+        \(difference(candidate))
+        </article>
+
+        """
+    }
+
+    private func hypothesis(_ candidate: Candidate) -> Markup {
+        guard let words = candidate.hypothesis, !words.isEmpty else { return "" }
+        return
+            "<blockquote class=\"prose\" title=\"written by the coding agent\">\(prose: words)</blockquote>"
+    }
+
+    /// What the manifest said would happen; names that are no train task are counted, not shown.
+    private func forecast(_ candidate: Candidate) -> Markup {
+        let parts: [(String, [String])] = [
+            ("Expected to fix", candidate.expectedFixes), ("At risk", candidate.tasksAtRisk),
+        ]
+        let aim = candidate.targetCluster.map { words -> Markup in
+            "<div class=\"promoted\">Aims at: \(words)</div>"
+        }
+        return aim.orNothing
+            + parts.map { name, tasks -> Markup in
+                let known = tasks.filter(chronicle.genesis.trainTasks.contains)
+                guard !tasks.isEmpty else { return "" }
+                let others = Figures.count(tasks.count - known.count, "name")
+                let note = known.count == tasks.count ? "" : "\(others) of no train task"
+                let list: Markup = known.isEmpty ? "" : Part.tags(known)
+                return "<div class=\"promoted\">\(name): \(list)\(note)</div>"
+            }.joined()
+    }
+
+    private func figures(_ candidate: Candidate) -> Markup {
+        var facts: [Markup] = []
+        if let score = candidate.sealedMean {
+            let against = candidate.bestBefore.map { " against \(Figures.exact($0))" } ?? ""
+            facts.append("sealed <b>\(Figures.exact(score))</b>\(against)")
+        } else {
+            facts.append("no sealed exam")
+        }
+        if let released = candidate.released {
+            facts.append("released as <b>\(Figures.released(released))</b>")
+        }
+        facts.append("suite <b>\(candidate.suite)</b>")
+        if let size = candidate.size { facts.append("\(size) bytes") }
+        if let ticket = candidate.ticket { facts.append("ticket \(ticket)") }
+        if let commit = candidate.commit {
+            facts.append("commit <code>\(Figures.short(commit))</code>")
+        }
+        facts.append("SHA-256 <code>\(Figures.short(candidate.digest))</code>")
+        return facts.dropFirst().reduce(facts[0]) { $0 + " · " + $1 }
+    }
+
+    private func reasons(_ candidate: Candidate) -> Markup {
+        guard !candidate.reasons.isEmpty else { return "" }
+        let items = candidate.reasons.map { "<li>\($0)</li>\n" as Markup }
+        return "<ol class=\"reasons\">\n\(items.joined())</ol>"
+    }
+
+    private func promoted(_ candidate: Candidate) -> Markup {
+        guard candidate.verdict == .accepted,
+            let promotion = chronicle.promotions.first(where: {
+                $0.iteration != nil && $0.iteration == candidate.iteration
+            }), !promotion.tasks.isEmpty
+        else { return "" }
+        return
+            "<div class=\"promoted\">Newly passing train tasks: \(Part.tags(promotion.tasks))</div>"
+    }
+
+    private func findings(_ candidate: Candidate) -> Markup {
+        guard !candidate.findings.isEmpty else { return "" }
+        let items = candidate.findings.map { "<li>\($0)</li>\n" as Markup }
+        return "<div class=\"findings\"><b>Audit</b><ul>\n\(items.joined())</ul></div>"
+    }
+
+    private func difference(_ candidate: Candidate) -> Markup {
+        guard let base = candidate.base, let old = candidateText(base),
+            let new = candidateText(candidate.digest)
+        else { return "<p class=\"empty\">The texts that a difference needs are not kept.</p>" }
+        let diff = UnifiedDiff(from: old, to: new)
+        guard !diff.hunks.isEmpty else {
+            return "<p class=\"empty\">The file is the same as the best before it.</p>"
+        }
+        return """
+            <details>
+            <summary>Difference to the best before it: <span class="plus">+\(diff.addedCount)</span> \
+            <span class="minus">−\(diff.removedCount)</span></summary>
+            <p class="note">from <code>\(base)</code> to <code>\(candidate.digest)</code></p>
+            <pre class="diff" tabindex="0">\(lines(of: diff))</pre>
+            </details>
+            """
+    }
+
+    private func lines(of diff: UnifiedDiff) -> Markup {
+        var left = Self.maximumLines
+        var text: Markup = ""
+        for hunk in diff.hunks {
+            text += "<span class=\"hunk\">\(hunk.heading)</span>\n"
+            for line in hunk.lines {
+                guard left > 0 else {
+                    return text
+                        + "<span class=\"hunk\">… cut here; `invigilator diff` has it all</span>\n"
+                }
+                left -= 1
+                text +=
+                    "<span class=\"\(line.change.name)\">\(line.change.mark)\(code: line.text)</span>\n"
+                if !line.isEnded {
+                    text += "<span class=\"hunk\">\\ No newline at end of file</span>\n"
+                }
+            }
+        }
+        return text
+    }
+}
+
+extension Candidate.Verdict {
+    /// The verdict with the step that gave it.
+    func words(_ step: Int?) -> String {
+        switch (self, step) {
+        case (.rejected, 1): "rejected by the regression suite"
+        case (.rejected, 2): "rejected by the sealed exam"
+        case (.rejected, 0): "rejected before any exam"
+        case (.accepted, _), (.rejected, _), (.void, _), (.undecided, _): rawValue
+        }
+    }
+}
+
+extension UnifiedDiff.Change {
+    /// The class of such a line in the style sheet.
+    var name: String {
+        switch self {
+        case .kept: "kept"
+        case .removed: "minus"
+        case .added: "plus"
+        }
+    }
+}
+
+extension String {
+    /// The same with a large first letter.
+    var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,172 @@
+internal import Ledger
+internal import StrictJSON
+
+/// What the report tells, gathered from the rows of a ledger.
+///
+/// Only the members named here are ever read, so that a row with more in it (a per-task outcome,
+/// say) cannot reach the page. Members are optional: a row of an older version, or one that an
+/// interrupted run left alone, makes a gap and not an error.
+struct Chronicle {
+    var genesis = Genesis()
+    var baseline: Baseline?
+    var floors: [Floor] = []
+    var candidates: [Candidate] = []
+    var promotions: [Promotion] = []
+    var refusals: [RefusalGroup] = []
+    var exams: [Exam] = []
+    var learnings: [Learning] = []
+    var course: [Passage] = []
+    var alarms: [Passage] = []
+    var sandboxCount = 0
+    var firstTime: Int64?
+    var lastTime: Int64?
+    var rowCount = 0
+    private var sizes: [String: Int] = [:]
+    private var findings: [String: [String]] = [:]
+
+    init(_ entries: [LedgerEntry]) {
+        for entry in entries {
+            rowCount += 1
+            firstTime = firstTime ?? entry.time
+            lastTime = entry.time
+            add(entry)
+        }
+    }
+
+    /// The sealed score after the last accepted candidate, or the baseline's.
+    var bestExact: Double? { accepted.last?.sealedMean ?? baseline?.sealedMean }
+
+    /// The same, as it was released.
+    var bestReleased: Double? { accepted.last?.released ?? baseline?.released }
+
+    var accepted: [Candidate] { candidates.filter { $0.verdict == .accepted } }
+
+    var refusalCount: Int { refusals.reduce(0) { $0 + $1.count } }
+
+    var suiteSize: Int { promotions.last?.suiteSize ?? 0 }
+
+    private mutating func add(_ entry: LedgerEntry) {
+        let body = Members(entry.body)
+        switch entry.kind {
+        case .genesis: genesis = Genesis(body)
+        case .baseline: baseline = Baseline(body)
+        case .floor: floors.append(Floor(body))
+        case .snapshot: sizes[body.text("digest") ?? ""] = body.integer("size")
+        case .audit: findings[body.text("digest") ?? ""] = body.findings("findings")
+        case .intent: candidates.append(candidate(body))
+        case .decision: decide(body)
+        case .promotion: promote(body)
+        case .examEnded: exams.append(Exam(body))
+        case .refusal: refuse(body, entry)
+        case .learning:
+            learnings.append(
+                Learning(iteration: body.integer("iteration"), text: body.text("text") ?? "")
+            )
+        case .runStarted, .runResumed, .runEnded, .pause, .resume, .stop, .revert, .migrated:
+            course.append(Passage(entry, body))
+        case .void:
+            alarms.append(Passage(entry, body))
+            voidCandidate(body)
+        case .tripwire: alarms.append(Passage(entry, body))
+        case .sandboxStarted: sandboxCount += 1
+        case .sandboxExited, .examStarted, .release, .viewRendered: break
+        }
+    }
+
+    private func candidate(_ body: Members) -> Candidate {
+        let digest = body.text("digest") ?? "not recorded"
+        return Candidate(
+            body,
+            digest: digest,
+            base: bestDigest,
+            size: sizes[digest],
+            findings: findings[digest, default: []]
+        )
+    }
+
+    private mutating func voidCandidate(_ body: Members) {
+        guard let ticket = body.text("ticket"),
+            let place = candidates.lastIndex(where: { $0.ticket == ticket })
+        else { return }
+        candidates[place].verdict = .void
+        candidates[place].reasons += body.text("reason").map { [$0] } ?? []
+    }
+
+    private var bestDigest: String? {
+        accepted.last?.digest ?? baseline?.digest ?? genesis.agentDigest
+    }
+
+    private mutating func decide(_ body: Members) {
+        let ticket = body.text("ticket")
+        let known = candidates.lastIndex { $0.ticket == ticket && $0.verdict == .undecided }
+        if known == nil { candidates.append(candidate(body)) }
+        candidates[known ?? candidates.count - 1].decide(body)
+    }
+
+    private mutating func promote(_ body: Members) {
+        let named = body.texts("promoted")
+        let train = genesis.trainTasks
+        // A name that is no train task has no place on the page, whoever wrote it.
+        let tasks = train.isEmpty ? named : named.filter(train.contains)
+        let before = Set(promotions.flatMap(\.tasks))
+        promotions.append(
+            Promotion(
+                iteration: body.integer("iteration"),
+                tasks: tasks,
+                suiteSize: before.union(tasks).count
+            )
+        )
+    }
+
+    private mutating func refuse(_ body: Members, _ entry: LedgerEntry) {
+        let group = RefusalGroup(body, time: entry.time)
+        let known = refusals.firstIndex {
+            $0.layer == group.layer && $0.attempt == group.attempt && $0.author == group.author
+        }
+        if let known {
+            refusals[known].count += 1
+        } else {
+            refusals.append(group)
+        }
+    }
+}
+
+/// The members of a row's body, read by name.
+struct Members {
+    private let value: JSONValue
+
+    init(_ value: JSONValue) { self.value = value }
+
+    func text(_ name: String) -> String? { value[name]?.stringValue }
+    func integer(_ name: String) -> Int? { value[name]?.intValue }
+    func number(_ name: String) -> Double? { value[name]?.numberValue }
+    func members(_ name: String) -> Members { Members(value[name] ?? .null) }
+
+    func texts(_ name: String) -> [String] {
+        (value[name]?.arrayValue ?? []).compactMap(\.stringValue)
+    }
+
+    /// What a static audit found, a line each.
+    func findings(_ name: String) -> [String] {
+        (value[name]?.arrayValue ?? []).compactMap { item in
+            let finding = Members(item)
+            guard let kind = finding.text("kind") else { return nil }
+            let line = finding.integer("line").map { ", line \($0)" } ?? ""
+            return kind + line + (finding.text("detail").map { ": " + $0 } ?? "")
+        }
+    }
+
+    /// The members whose value is a text, by name, in order.
+    func namedTexts(_ name: String) -> [(name: String, text: String)] {
+        (value[name]?.objectValue ?? [:]).sorted { $0.key < $1.key }.compactMap { member in
+            member.value.stringValue.map { (member.key, $0) }
+        }
+    }
+
+    /// The members whose value is a whole number, by name, in order.
+    func namedIntegers(_ name: String) -> [(name: String, count: Int)] {
+        (value[name]?.objectValue ?? [:]).sorted { $0.key < $1.key }.compactMap { member in
+            member.value.intValue.map { (member.key, $0) }
+        }
+    }
+}

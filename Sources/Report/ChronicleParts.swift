@@ -1,0 +1,196 @@
+internal import Ledger
+
+/// What was fixed before any score was seen.
+struct Genesis {
+    var experiment: String?
+    var benchmark: String?
+    var assurance: String?
+    var benchmarkDigest: String?
+    var configDigest: String?
+    var agentDigest: String?
+    var commitment: String?
+    var policyDigests: [(name: String, text: String)] = []
+    var trainTasks: Set<String> = []
+    var testCount: Int?
+    var threshold: Double?
+    var step2: String?
+    var releaseQuantum: Double?
+
+    init() {}
+
+    init(_ body: Members) {
+        experiment = body.text("experiment")
+        benchmark = body.text("benchmark")
+        assurance = body.text("assurance")
+        benchmarkDigest = body.text("benchmark_digest")
+        configDigest = body.text("config_digest")
+        agentDigest = body.text("agent_digest")
+        policyDigests = body.namedTexts("policy_digests")
+        let split = body.members("split")
+        commitment = split.text("commitment")
+        trainTasks = Set(split.texts("train"))
+        testCount = split.integer("test_count")
+        let rules = body.members("rules")
+        threshold = rules.number("threshold")
+        step2 = rules.text("step2")
+        releaseQuantum = rules.number("release_quantum")
+    }
+}
+
+/// The score of the unchanged agent file.
+struct Baseline {
+    var digest: String?
+    var trainMean: Double?
+    var sealedMean: Double?
+    var sealedCount: Int?
+    var released: Double?
+
+    init(_ body: Members) {
+        digest = body.text("digest")
+        trainMean = body.number("train_mean")
+        sealedMean = body.number("sealed_mean")
+        sealedCount = body.integer("sealed_count")
+        released = body.number("released")
+    }
+}
+
+/// The score of an agent that does not try.
+struct Floor {
+    var name: String
+    var sealedMean: Double?
+    var released: Double?
+
+    init(_ body: Members) {
+        name = body.text("name") ?? "unnamed"
+        sealedMean = body.number("sealed_mean")
+        released = body.number("released")
+    }
+}
+
+/// One version of the agent file, from its snapshot to its verdict.
+struct Candidate {
+    enum Verdict: String {
+        case accepted
+        case rejected
+        case void
+        case undecided
+    }
+
+    var iteration: Int?
+    var digest: String
+    /// The candidate that it had to beat.
+    var base: String?
+    var verdict = Verdict.undecided
+    var size: Int?
+    var findings: [String]
+    var ticket: String?
+    var hypothesis: String?
+    var targetCluster: String?
+    var expectedFixes: [String] = []
+    var tasksAtRisk: [String] = []
+    var step: Int?
+    var reasons: [String] = []
+    var sealedMean: Double?
+    var suitePassed: Int?
+    var suiteTotal: Int?
+    var bestBefore: Double?
+    var released: Double?
+    var commit: String?
+
+    init(_ body: Members, digest: String, base: String?, size: Int?, findings: [String]) {
+        iteration = body.integer("iteration")
+        ticket = body.text("ticket")
+        self.digest = digest
+        self.base = base
+        self.size = size
+        self.findings = findings
+        let manifest = body.members("manifest")
+        hypothesis = manifest.text("hypothesis")
+        targetCluster = manifest.text("target_cluster")
+        expectedFixes = manifest.texts("expected_fixes")
+        tasksAtRisk = manifest.texts("tasks_at_risk")
+    }
+
+    mutating func decide(_ body: Members) {
+        verdict = body.text("verdict").flatMap(Verdict.init) ?? .undecided
+        step = body.integer("step")
+        reasons = body.texts("reasons")
+        sealedMean = body.number("sealed_mean")
+        suitePassed = body.integer("suite_passed")
+        suiteTotal = body.integer("suite_total")
+        bestBefore = body.number("best_before")
+        released = body.number("released")
+        commit = body.text("commit")
+    }
+}
+
+/// Train tasks that entered the suite.
+struct Promotion {
+    var iteration: Int?
+    var tasks: [String]
+    var suiteSize: Int
+}
+
+/// Attempts that were refused by one layer in one way.
+struct RefusalGroup {
+    var layer: String
+    var attempt: String
+    var author: String
+    var detail: String?
+    var iteration: Int?
+    var firstTime: Int64
+    var count = 1
+
+    init(_ body: Members, time: Int64) {
+        layer = body.text("layer") ?? "unnamed"
+        attempt = body.text("attempt") ?? "unnamed"
+        author = body.text("by") ?? "unknown"
+        detail = body.text("detail")
+        iteration = body.integer("iteration")
+        firstTime = time
+    }
+}
+
+/// One exam in totals; its outcomes by task stay in the ledger.
+struct Exam {
+    var iteration: Int?
+    var purpose: String
+    var split: String
+    var mean: Double?
+    var passed: Int?
+    var count: Int?
+    var faults: [(name: String, count: Int)]
+    var milliseconds: Int?
+
+    init(_ body: Members) {
+        iteration = body.integer("iteration")
+        purpose = body.text("purpose") ?? "unknown"
+        split = body.text("split") ?? "unknown"
+        mean = body.number("mean")
+        passed = body.integer("passed")
+        count = body.integer("count")
+        faults = body.namedIntegers("faults")
+        milliseconds = body.integer("duration_ms")
+    }
+}
+
+/// What the coding agent noted.
+struct Learning {
+    var iteration: Int?
+    var text: String
+}
+
+/// A turn in the course of the run.
+struct Passage {
+    var time: Int64
+    var kind: EventKind
+    var iteration: Int?
+    var reason: String?
+
+    init(_ entry: LedgerEntry, _ body: Members) {
+        time = entry.time
+        kind = entry.kind
+        iteration = body.integer("iteration")
+        reason = body.text("reason") ?? body.text("detail") ?? body.text("rule")
+    }
+}

@@ -1,0 +1,118 @@
+internal import Ledger
+
+/// What was fixed, how the run went and how to check the record.
+struct RecordSection {
+    private let chronicle: Chronicle
+    private let verification: VerificationReport
+
+    init(_ chronicle: Chronicle, _ verification: VerificationReport) {
+        self.chronicle = chronicle
+        self.verification = verification
+    }
+
+    var markup: Markup {
+        Part.section("fixed", "Fixed before any score was seen", genesis)
+            + Part.section("learned", "What the coding agent noted", learnings)
+            + Part.section("course", "The course of the run", course)
+            + Part.section("record", "The record", record)
+    }
+
+    private var genesis: Markup {
+        let genesis = chronicle.genesis
+        var facts: [(name: String, value: Markup)] = [
+            ("Train tasks", "\(genesis.trainTasks.count)"),
+            ("Sealed tasks", "\(genesis.testCount.map { "\($0)" } ?? "not recorded")"),
+            ("Baseline, train", "\(Figures.exact(chronicle.baseline?.trainMean))"),
+            ("Baseline, sealed", "\(Figures.exact(chronicle.baseline?.sealedMean))"),
+        ]
+        for floor in chronicle.floors {
+            facts.append(("Floor, \(floor.name)", "\(Figures.exact(floor.sealedMean))"))
+        }
+        facts += [
+            (
+                "Suite threshold",
+                "\(genesis.threshold.map { Figures.decimal($0, places: 2) } ?? "not recorded")"
+            ),
+            ("Sealed exam", "\(genesis.step2 ?? "not recorded")"),
+            (
+                "Release quantum",
+                "\(genesis.releaseQuantum.map { Figures.decimal($0, places: 2) } ?? "not recorded")"
+            ),
+            ("Split commitment", Part.digest(genesis.commitment)),
+            ("Configuration", Part.digest(genesis.configDigest)),
+            ("Agent file", Part.digest(genesis.agentDigest)),
+        ]
+        if let digest = genesis.benchmarkDigest {
+            facts.append(("Benchmark's files", Part.digest(digest)))
+        }
+        for policy in genesis.policyDigests {
+            facts.append(("Policy \(policy.name)", Part.digest(policy.text)))
+        }
+        return Part.facts(facts)
+    }
+
+    private var learnings: Markup {
+        guard !chronicle.learnings.isEmpty else {
+            return "<p class=\"empty\">Nothing yet.</p>"
+        }
+        let items = chronicle.learnings.map { learning -> Markup in
+            """
+            <li><span class="when">iteration \(learning.iteration.map { "\($0)" } ?? "?")</span> \
+            <span class="prose">\(prose: learning.text)</span></li>
+
+            """
+        }
+        return "<ul class=\"notes\">\n\(items.joined())</ul>"
+    }
+
+    private var course: Markup {
+        guard !chronicle.course.isEmpty else { return "<p class=\"empty\">Not started.</p>" }
+        let items = chronicle.course.map { passage -> Markup in
+            let reason = passage.reason.map { ": \($0)" } ?? ""
+            return """
+                <li><span class="when">\(Figures.time(passage.time))</span> \
+                <b>\(passage.kind.rawValue)</b>\(reason)</li>
+
+                """
+        }
+        return "<ul class=\"notes\">\n\(items.joined())</ul>"
+    }
+
+    private var record: Markup {
+        let state = verification.fault.map { "damaged: \($0.description)" } ?? "intact"
+        return Part.facts([
+            ("State", "\(state)"),
+            ("Rows verified", "\(verification.count) of \(chronicle.rowCount)"),
+            (
+                "Depth",
+                "\(verification.depth.rawValue), \(Figures.count(verification.signaturesChecked, "signature"))"
+            ),
+            ("Public key", Part.digest(verification.publicKey)),
+            ("Head", Part.digest(verification.head.hex)),
+        ]) + """
+            <p>To check a copy on another machine: <code>invigilator ledger export &gt; ledger.jsonl</code> \
+            here, <code>invigilator ledger verify ledger.jsonl</code> there. Keep the head somewhere \
+            else: it is the witness that no row was taken off the end since.</p>
+            """
+    }
+}
+
+/// The logarithm that counts bits.
+enum Logarithm {
+    /// The base-2 logarithm of a number that is at least 1, to nine binary places.
+    static func base2(_ value: Double) -> Double {
+        guard value >= 1, value.isFinite else { return 0 }
+        var rest = value.significand
+        var result = Double(value.exponent)
+        var place = 0.5
+        for _ in 0..<9 {
+            rest *= rest
+            if rest >= 2 {
+                rest /= 2
+                result += place
+            }
+            place /= 2
+        }
+        return result
+    }
+}

@@ -1,0 +1,32 @@
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+
+typealias Held = SharedDescriptor
+
+/// A mount tree that several values refer to.
+final class HeldTree {
+    let tree: MountTree
+    /// The role that it was first shown to, and is shown to alone.
+    var role: SandboxRole?
+
+    init(_ tree: consuming MountTree) {
+        self.tree = tree
+    }
+}
+
+/// Runs what reads or checks a plan; what is wrong with it becomes a failure of the step `check`.
+func checking<Answer>(
+    _ body: () throws(PlanError) -> Answer
+) throws(LaunchFailure) -> Answer {
+    do throws(PlanError) {
+        return try body()
+    } catch {
+        throw refusal("\(error.operation), \(error.location)", error.reason, error.remedy)
+    }
+}
+
+/// A failure of the step `check`: what is asked is not allowed.
+func refusal(_ location: String, _ reason: String, _ remedy: String) -> LaunchFailure {
+    LaunchFailure(step: .check, location: location, reason: reason, remedy: remedy)
+}

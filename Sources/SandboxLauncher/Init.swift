@@ -1,0 +1,227 @@
+// PID 1 of a sandbox: builds what the payload will see, starts it, reaps, reports.
+//
+// Order: group (before the control-group namespace, or the group's name would show inside); every
+// descriptor that this sandbox does not need is closed (the launcher's copy has those of other
+// sandboxes); the id maps; loopback and host name; the root; pivot; reading back; the payload; and
+// then no capability. Init is static code of ours that reads nothing from the payload.
+
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+
+/// What init inherits from the launcher through the clone.
+struct InitContext {
+    let plan: SandboxPlan
+    let command: [String]
+    let group: ControlGroup
+    let rootTree: HeldTree?
+    let sources: [HeldTree?]
+    let devices: HeldTree
+    /// Our end of the private socket to the launcher.
+    let control: Held
+    /// Standard streams, unless a terminal is made inside.
+    let streams: [Held]
+    let slots: [Held]
+    /// Whether the network namespace was made ahead, with its loopback up.
+    let hasNetwork: Bool
+
+    /// Runs as PID 1; never returns into the launcher's code.
+    func run() -> Never {
+        var clock = StepClock()
+        do throws(LaunchFailure) {
+            try enterGroup()
+            try takeIdentity(&clock)
+            let master = try buildRoot(&clock)
+            try superviseInside(master, &clock)
+        } catch {
+            // The launcher sees the closed socket if even this cannot be said.
+            do throws(SystemError) {
+                try control.descriptor.send(ControlRecord.failed(error).bytes)
+            } catch {}
+        }
+        CurrentProcess.exitNow(1)
+    }
+
+    private func enterGroup() throws(LaunchFailure) {
+        try attempt(.group, "joining the control group") { () throws(SystemError) in
+            if !Layer.limits.isOmitted { try group.enter() }
+            try CurrentProcess.unshare([.controlGroup])
+            var kept = DescriptorPlacements()
+            kept.add(control.descriptor)
+            kept.add(devices.tree.root)
+            for held in streams + slots { kept.add(held.descriptor) }
+            if let rootTree { kept.add(rootTree.tree.root) }
+            for source in sources { if let source { kept.add(source.tree.root) } }
+            if !Layer.descriptors.isOmitted { try DescriptorTable.closeAll(but: kept) }
+        }
+    }
+
+    private func takeIdentity(_ clock: inout StepClock) throws(LaunchFailure) {
+        try attempt(.identity, "id maps") { () throws(SystemError) in
+            let permission = try control.descriptor.receive()
+            guard !permission.bytes.isEmpty else { CurrentProcess.exitNow(1) }
+            try Identity.become(
+                uid: InsideIdentity.initial,
+                gid: InsideIdentity.initial,
+                dropsGroups: true
+            )
+            try CurrentProcess.dieWithParent()
+            if !Layer.network.isOmitted, !hasNetwork { try CurrentProcess.bringLoopbackUp() }
+            try CurrentProcess.setHostName("sandbox")
+        }
+        clock.finish(.identity)
+    }
+
+    private func buildRoot(_ clock: inout StepClock) throws(LaunchFailure) -> Held? {
+        let builder = try attempt(.root, "root") { () throws(SystemError) in
+            try MountNamespace.makePrivate()
+            let builder = try RootBuilder(self)
+            try builder.fillSkeleton()
+            return builder
+        }
+        clock.finish(.root)
+        try builder.attachMounts()
+        clock.finish(.mounts)
+        try attempt(.proc, "procfs") { () throws(SystemError) in try builder.mountProc() }
+        clock.finish(.proc)
+        let master = try attempt(.devices, "devices") { () throws(SystemError) in
+            let master = try builder.mountDevices()
+            try builder.seal()
+            return master
+        }
+        clock.finish(.devices)
+        try attempt(.pivot, "new root") { () throws(SystemError) in
+            try MountNamespace.pivot(into: builder.root.descriptor)
+        }
+        clock.finish(.pivot)
+        try verifyMounts()
+        clock.finish(.verification)
+        return master
+    }
+
+    // Asks the kernel what each mount became, by the path the payload will use.
+    private func verifyMounts() throws(LaunchFailure) {
+        guard !Layer.readOnlyMounts.isOmitted else { return }
+        try verify("/", isReadOnly: true, isExecutable: true)
+        try verify("/proc", isReadOnly: false, isExecutable: false)
+        for mount in plan.mounts {
+            try verify(
+                mount.target.text,
+                isReadOnly: mount.access == .readOnly,
+                isExecutable: mount.isExecutable
+            )
+        }
+    }
+
+    private func verify(
+        _ path: String,
+        isReadOnly: Bool,
+        isExecutable: Bool
+    ) throws(LaunchFailure) {
+        let status = try attempt(.verification, path) { () throws(SystemError) in
+            try MountStatus(of: Descriptor.openWithoutLinks(path, [.path]))
+        }
+        guard status.ignoresSetUID, status.refusesDevices, status.isReadOnly || !isReadOnly,
+            status.refusesExecution || isExecutable
+        else {
+            throw LaunchFailure(
+                step: .verification,
+                location: path,
+                reason: "the kernel reports \(status)",
+                remedy: "report this: a mount has not the flags that were set"
+            )
+        }
+    }
+
+    private func superviseInside(_ master: Held?, _ clock: inout StepClock) throws(LaunchFailure) {
+        let start = try attempt(.payload, "payload") { () throws(SystemError) in
+            try startPayload(master)
+        }
+        clock.finish(.payload)
+        try attempt(.payload, "descriptors of init") { () throws(SystemError) in
+            var kept = DescriptorPlacements()
+            kept.add(control.descriptor)
+            kept.add(start.report.descriptor)
+            if let master { kept.add(master.descriptor) }
+            try DescriptorTable.closeAll(but: kept)
+        }
+        try check(start.report)
+        clock.finish(.execution)
+        let steps = clock.times
+        let end = try attempt(.execution, "supervision") { () throws(SystemError) in
+            var message = DescriptorPlacements()
+            if let master { message.add(master.descriptor) }
+            try control.descriptor.send(ControlRecord.running(steps).bytes, with: message)
+            return try reap(start.pid)
+        }
+        try attempt(.execution, "report") { () throws(SystemError) in
+            try control.descriptor.send(ControlRecord.ended(end).bytes)
+        }
+        CurrentProcess.exitNow(0)
+    }
+
+    // The payload's end of the report closes when its program starts; bytes before that are a failure.
+    private func check(_ report: Held) throws(LaunchFailure) {
+        let bytes = try attempt(.payload, "report") { () throws(SystemError) in
+            try report.descriptor.receive().bytes
+        }
+        guard !bytes.isEmpty else { return }
+        guard case .failed(let failure) = ControlRecord.read(bytes) else {
+            throw LaunchFailure(
+                step: .payload,
+                location: "report",
+                reason: "it cannot be read",
+                remedy: "report this"
+            )
+        }
+        throw failure
+    }
+
+    private func startPayload(_ master: Held?) throws(SystemError) -> (pid: Int32, report: Held) {
+        let reports = try SharedPair.messageSockets()
+        let permissions = try SharedPair.messageSockets()
+        let payload = Payload(
+            plan: plan,
+            command: command,
+            streams: try payloadStreams(master),
+            slots: slots,
+            report: Held(try reports.second.descriptor.duplicate(atLeast: 64)),
+            permission: permissions.second
+        )
+        // A process that changed its uid is not dumpable, its /proc files belong to the host's root,
+        // and we could not write our child's id maps (proc(5), /proc/PID).
+        try CurrentProcess.setDumpable(true)
+        let namespaces: NamespaceKinds = Layer.payloadNamespace.isOmitted ? [] : [.user, .mount]
+        switch try ChildProcess.clone(namespaces) {
+        case .child:
+            payload.run()
+        case .parent(let child):
+            if !Layer.payloadNamespace.isOmitted {
+                let uid = InsideIdentity.payload
+                try Identity.writeMaps(
+                    of: child.pid,
+                    [(inside: uid, outside: uid, count: 1)],
+                    denySetGroups: false
+                )
+            }
+            try CurrentProcess.setDumpable(false)
+            try Identity.confine(keeping: [], emptiesBounding: false)
+            try permissions.first.descriptor.send([1])
+            return (child.pid, reports.first)
+        }
+    }
+
+    private func payloadStreams(_ master: Held?) throws(SystemError) -> [Held] {
+        guard let master else { return streams }
+        let terminal = Held(try PseudoTerminal.openPeer(of: master.descriptor))
+        return [terminal, terminal, terminal]
+    }
+
+    // Orphans come to us; the payload's own end is what counts. When we exit, the kernel kills the rest.
+    private func reap(_ payload: Int32) throws(SystemError) -> ProcessEnd {
+        while true {
+            let end = try ProcessEnd.wait(for: -1)
+            if end.pid == payload { return end }
+        }
+    }
+}

@@ -1,0 +1,386 @@
+// The launcher's side of one launch, in the order of the steps; everything is decided by the plan.
+
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+
+/// What one launcher has for all its launches.
+final class LaunchSite {
+    let loop: EventLoop
+    let protected: ProtectedDirectories
+    let hierarchies: ControlGroupHierarchies
+    let supervisor: UInt32
+    private var freeGroups: [ControlGroup] = []
+    private var network: Held?
+    private var ownNetwork: Held?
+    private var nextUser: UInt32
+    private var trustedPlans: [SHA256Digest] = []
+
+    // Two ids a sandbox out of a range that no distribution assigns (systemd, UIDS-GIDS.md).
+    private static let firstUser: UInt32 = 0x7010_0000
+    private static let userCount: UInt32 = 0x0fe0_0000
+
+    init(
+        loop: EventLoop,
+        protected: ProtectedDirectories,
+        supervisor: UInt32
+    ) throws(SystemError) {
+        self.loop = loop
+        self.protected = protected
+        self.supervisor = supervisor
+        hierarchies = try ControlGroupHierarchies.detect()
+        let random = try KernelRandom.bytes(4)
+        let offset = random.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        nextUser = offset % Self.userCount & ~1
+    }
+
+    /// Two fresh host uids: one for init, the next for the payload.
+    func takeUsers() -> UInt32 {
+        defer { nextUser = (nextUser + 2) % Self.userCount }
+        return Self.firstUser + nextUser
+    }
+
+    /// Makes the network namespace of the next launch, with its loopback up; one that fails to be made
+    /// is made by that launch, which says why it fails.
+    func prepareNetwork() {
+        guard network == nil, !Layer.network.isOmitted else { return }
+        do throws(SystemError) {
+            if ownNetwork == nil {
+                let pid = CurrentProcess.pid
+                ownNetwork = Held(try Descriptor.openNamespace("net", of: pid))
+            }
+            network = try NewNamespace.make(
+                [.user, .network],
+                opening: "net",
+                inside: CurrentProcess.bringLoopbackUp
+            )
+        } catch {}
+    }
+
+    /// Calls a body in the network namespace that was made ahead, used once, or where there is none
+    /// asks the body to make one.
+    func inNetwork<Answer>(
+        _ body: (_ isReady: Bool) throws(SystemError) -> Answer
+    ) throws(SystemError) -> Answer {
+        guard let ready = network, let own = ownNetwork else { return try body(false) }
+        network = nil
+        try CurrentProcess.enter(ready.descriptor)
+        let outcome = Result { () throws(SystemError) in try body(true) }
+        try CurrentProcess.enter(own.descriptor)
+        return try outcome.get()
+    }
+
+    func takeGroup() throws(SystemError) -> ControlGroup {
+        guard let group = freeGroups.popLast() else {
+            return try ControlGroup.acquire(from: hierarchies)
+        }
+        group.restartCounting()
+        return group
+    }
+
+    /// Keeps a leaf for the next launch, or removes it where nothing can be launched into it.
+    func giveBack(_ group: ControlGroup) {
+        guard group.isSpent else { return freeGroups.append(group) }
+        // A leaf that will not go is swept by the next launcher; no launch of ours takes it again.
+        do throws(SystemError) { try group.remove() } catch {}
+    }
+
+    /// Removes every leaf of ours.
+    func removeGroups() throws(SystemError) {
+        for group in freeGroups {
+            // What the kernel still counts in a leaf is gone soon; the next sweep removes it.
+            do throws(SystemError) { try group.remove() } catch  where error.isBusy {}
+        }
+        freeGroups = []
+    }
+
+    /// Decodes a plan and checks every compiled-in rule, once for each plan.
+    func checked(_ compiled: CompiledPlan) throws(LaunchFailure) -> SandboxPlan {
+        try checking { () throws(PlanError) in
+            let plan = try compiled.plan()
+            guard !trustedPlans.contains(compiled.digest) else { return plan }
+            try PlanInvariants.check(plan)
+            trustedPlans.append(compiled.digest)
+            return plan
+        }
+    }
+}
+
+/// One launch from request to running payload.
+struct Launch {
+    let site: LaunchSite
+    let request: LaunchRequest
+    let trees: [HeldTree]
+    /// Standard input, output and error of the client, then the slots.
+    let client: [Held]
+    /// Times the steps.
+    var clock = StepClock()
+
+    /// Carries the launch out.
+    ///
+    /// - Parameter onGone: called once, when every process of the sandbox is gone.
+    /// - Returns: the running sandbox and how long each step took.
+    /// - Throws: `LaunchFailure` naming the step; nothing is left of the sandbox then.
+    mutating func run(
+        onGone: @escaping (Sandbox, SandboxExit) -> Void
+    ) throws(LaunchFailure) -> (sandbox: Sandbox, steps: [StepTime]) {
+        let plan = try site.checked(request.plan)
+        let command = try chosenCommand(plan)
+        guard client.count == 3 + plan.descriptors.count else {
+            throw refusal(
+                "descriptors",
+                "\(client.count) came, the plan lists 3 and \(plan.descriptors.count)",
+                "send standard streams and one descriptor for each slot"
+            )
+        }
+        try claimTrees(for: plan.role)
+        clock.finish(.check)
+        let group = try attempt(.group, "control group") { () throws(SystemError) in
+            try site.takeGroup()
+        }
+        do throws(LaunchFailure) {
+            try attempt(.group, "limits") { () throws(SystemError) in
+                if !Layer.limits.isOmitted { try group.set(ControlGroupLimits(plan.limits)) }
+                try group.prepareEntry()
+            }
+            clock.finish(.group)
+            let users = site.takeUsers()
+            let started = try clone(plan, command, group, users)
+            let steps = try confirm(started, users, group)
+            let sandbox = Sandbox(
+                request.id,
+                site.loop,
+                plan: plan,
+                started: started,
+                group: group,
+                onGone: onGone
+            )
+            sandbox.watch(client: client)
+            return (sandbox, clock.times + steps)
+        } catch {
+            site.giveBack(group)
+            throw error
+        }
+    }
+
+    // One superblock for two roles would be a channel between them, and one tree under two targets
+    // would make a read-only one writable.
+    private func claimTrees(for role: SandboxRole) throws(LaunchFailure) {
+        for (index, tree) in trees.enumerated() {
+            guard tree.role ?? role == role, !trees[..<index].contains(where: { $0 === tree })
+            else {
+                throw refusal(
+                    "tree \(index)",
+                    "it was shown to another role, or is named twice",
+                    "make a tree of its own for each role and each mount"
+                )
+            }
+        }
+        for tree in trees { tree.role = role }
+    }
+
+    private func chosenCommand(_ plan: SandboxPlan) throws(LaunchFailure) -> [String] {
+        guard plan.command.isEmpty != request.command.isEmpty else {
+            throw refusal(
+                "command",
+                plan.command.isEmpty ? "there is none" : "the plan fixes it",
+                "name a program where the plan leaves it open, and only there"
+            )
+        }
+        let command = plan.command + request.command
+        guard command[0].hasPrefix("/") else {
+            throw refusal(
+                "command",
+                "\(command[0]) is not an absolute path",
+                "write the program's path inside the sandbox"
+            )
+        }
+        return command
+    }
+
+    // Every end that belongs to the child dies with this function's locals, so that the launcher
+    // sees an end of file when the child is gone.
+    private mutating func clone(
+        _ plan: SandboxPlan,
+        _ command: [String],
+        _ group: ControlGroup,
+        _ users: UInt32
+    ) throws(LaunchFailure) -> StartedInit {
+        let map = OwnerMap(supervisor: site.supervisor, sandboxUser: users + 1)
+        let opener = SourceOpener(protected: site.protected, trees: trees, ownerMap: map)
+        let rootTree = try opener.openRoot(plan)
+        var sources = try opener.openMounts(plan)
+        var plan = plan
+        #if LayerSwitches
+        try opener.expose(in: &plan, &sources)
+        #endif
+        clock.finish(.sources)
+        let slots = Array(client.dropFirst(3))
+        let site = site
+        let started = try attempt(.clone, "namespaces") { () throws(SystemError) in
+            let ends = try StreamEnds(plan.streams)
+            let devices = try HeldTree.devices(of: plan)
+            let control = try SharedPair.messageSockets()
+            return try site.inNetwork { isReady throws(SystemError) in
+                let context = InitContext(
+                    plan: plan,
+                    command: command,
+                    group: group,
+                    rootTree: rootTree,
+                    sources: sources,
+                    devices: devices,
+                    control: control.second,
+                    streams: ends.inside,
+                    slots: slots,
+                    hasNetwork: isReady
+                )
+                switch try ChildProcess.clone(Self.namespaces(isReady), into: group) {
+                case .child: context.run()
+                case .parent(let child):
+                    return StartedInit(child: child, control: control.first, streams: ends.outside)
+                }
+            }
+        }
+        clock.finish(.clone)
+        return started
+    }
+
+    private static func namespaces(_ hasNetwork: Bool) -> NamespaceKinds {
+        var kinds: NamespaceKinds = [.user, .mount, .hostName]
+        if !Layer.pid.isOmitted { kinds.insert(.pid) }
+        if !Layer.network.isOmitted, !hasNetwork { kinds.insert(.network) }
+        if !Layer.ipc.isOmitted { kinds.insert(.ipc) }
+        return kinds
+    }
+
+    // Writes the id maps, lets init go on, and waits for its word that the program runs. Where there
+    // is no such word, nothing of the sandbox stays.
+    private func confirm(
+        _ started: StartedInit,
+        _ users: UInt32,
+        _ group: ControlGroup
+    ) throws(LaunchFailure) -> [StepTime] {
+        do throws(LaunchFailure) {
+            let bytes = try attempt(.identity, "id maps") { () throws(SystemError) in
+                try Identity.writeMaps(
+                    of: started.child.pid,
+                    [
+                        (inside: InsideIdentity.initial, outside: users, count: 1),
+                        (inside: InsideIdentity.payload, outside: users + 1, count: 1),
+                    ],
+                    denySetGroups: false
+                )
+                return try started.awaitRecord()
+            }
+            switch ControlRecord.read(bytes) {
+            case .running(let steps): return steps
+            case .failed(let failure): throw failure
+            case .ended, nil:
+                throw LaunchFailure(
+                    step: .clone,
+                    location: "init",
+                    reason: "it ended before it could say why",
+                    remedy: "look at the kernel's log for memory or process limits, or report this"
+                )
+            }
+        } catch {
+            try attempt(.clone, "removal of a failed sandbox") { () throws(SystemError) in
+                try started.child.kill()
+                _ = try started.child.wait()
+                try group.waitUntilEmpty()
+            }
+            throw error
+        }
+    }
+}
+
+/// A cloned init with our ends of what connects us to it.
+final class StartedInit {
+    let child: ChildProcess
+    let control: Held
+    let beginning = MonotonicTime.now
+    private var streams: Sandbox.Streams?
+
+    init(child: consuming ChildProcess, control: Held, streams: Sandbox.Streams?) {
+        self.child = child
+        self.control = control
+        self.streams = streams
+    }
+
+    /// Hands the streams over, so that the payload's input ends when its new owner closes it.
+    func takeStreams() -> Sandbox.Streams? {
+        streams.take()
+    }
+
+    // Ten seconds: a launch takes milliseconds, and a stuck one must not stop the others for ever.
+    private static let patience = Nanoseconds.milliseconds(10_000)
+
+    /// Lets init go on and returns its first record, empty where there is none; a terminal's master
+    /// comes along.
+    func awaitRecord() throws(SystemError) -> [UInt8] {
+        // An init that has failed already closed its end; what it said is still to be read.
+        do throws(SystemError) { try control.descriptor.send([1]) } catch
+            where error.isDisconnected
+        {}
+        let loop = EventLoop()
+        var isReady = false
+        let token = loop.watch(control.descriptor, .readable) { _ in isReady = true }
+        try loop.turn(atMost: Self.patience)
+        loop.forget(token)
+        guard isReady else { return [] }
+        var message = try received()
+        let bytes = message.bytes
+        if let master = message.takeDescriptor() {
+            try master.setNonBlocking(true)
+            let held = Held(master)
+            streams = Sandbox.Streams(input: held, output: held, errors: nil, isTerminal: true)
+        }
+        return bytes
+    }
+
+    // An end that closed with our message unread reports that once, before what it had sent itself
+    // (unix(7), ECONNRESET).
+    private func received() throws(SystemError) -> ReceivedMessage {
+        do throws(SystemError) {
+            return try control.descriptor.receive(isWaiting: false)
+        } catch  where error.isDisconnected {
+            return try control.descriptor.receive(isWaiting: false)
+        }
+    }
+}
+
+/// Three pipes between a payload and the launcher, or nothing where a terminal is made inside.
+struct StreamEnds {
+    /// The payload's ends: input, output, errors.
+    private(set) var inside: [Held] = []
+    /// The launcher's ends, non-blocking.
+    private(set) var outside: Sandbox.Streams?
+
+    init(_ mode: StreamMode) throws(SystemError) {
+        guard mode == .pipes else { return }
+        let (input, output, errors) = (
+            try SharedPair.pipe(), try SharedPair.pipe(), try SharedPair.pipe()
+        )
+        inside = [input.first, output.second, errors.second]
+        let ours = Sandbox.Streams(
+            input: input.second,
+            output: output.first,
+            errors: errors.first,
+            isTerminal: false
+        )
+        for held in [ours.input, ours.output, errors.first] {
+            try held.descriptor.setNonBlocking(true)
+        }
+        outside = ours
+    }
+}
+
+extension ControlGroupLimits {
+    init(_ limits: SandboxLimits) {
+        self.init(
+            memory: limits.memory.bytes,
+            processes: limits.processes,
+            cpuPercent: limits.cpuPercent
+        )
+    }
+}

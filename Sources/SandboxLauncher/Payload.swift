@@ -1,0 +1,165 @@
+// The last process before the payload's program, already inside the new root.
+//
+// Order: session and terminal; descriptors and limits (before credentials, because a limit may be
+// lowered only); id, capabilities, securebits, no_new_privs; reading all of it back; Landlock (needs
+// to open paths); the filter; the program. Everything after the filter must be a call it allows.
+
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+
+struct Payload {
+    let plan: SandboxPlan
+    let command: [String]
+    let streams: [Held]
+    let slots: [Held]
+    /// Written when a step fails, closed by the exec when none does.
+    let report: Held
+    /// Readable once init has written our id maps.
+    let permission: Held
+
+    /// Carries the steps out; reports the first failure and exits.
+    func run() -> Never {
+        do throws(LaunchFailure) {
+            try confineAndExecute()
+        } catch {
+            // If even the report cannot be written, init sees the exit and reports that.
+            do throws(SystemError) {
+                try report.descriptor.send(ControlRecord.failed(error).bytes)
+            } catch {}
+            CurrentProcess.exitNow(127)
+        }
+    }
+
+    private func confineAndExecute() throws(LaunchFailure) -> Never {
+        try attempt(.payload, "id maps of the payload") { () throws(SystemError) in
+            _ = try permission.descriptor.receive()
+            try CurrentProcess.startSession()
+            if plan.streams == .terminal { try PseudoTerminal.control(streams[0].descriptor) }
+        }
+        try attempt(.limits, "descriptors and limits") { () throws(SystemError) in
+            try arrangeDescriptors()
+            try setLimits()
+        }
+        try attempt(.credentials, "uid \(InsideIdentity.payload)") { () throws(SystemError) in
+            try becomePayload()
+        }
+        try verifyCredentials()
+        try restrictFiles()
+        try attempt(.execution, command.first ?? "command") { () throws(SystemError) in
+            CurrentProcess.resetSignals()
+            if !Layer.filter.isOmitted { try SystemCallFilter.load(plan.filter.bytes) }
+            try CurrentProcess.execute(
+                command[0],
+                arguments: command,
+                environment: plan.environment.map { "\($0.name)=\($0.value)" }
+            )
+        }
+        fatalError("execute returns only errors")
+    }
+
+    // The report stays open above the slots, close-on-exec as every descriptor of ours is.
+    private func arrangeDescriptors() throws(SystemError) {
+        var placements = DescriptorPlacements()
+        for (number, stream) in streams.enumerated() {
+            placements.add(stream.descriptor, at: Int32(number))
+        }
+        for (slot, held) in zip(plan.descriptors, slots) {
+            placements.add(held.descriptor, at: Int32(slot.number))
+        }
+        try DescriptorTable.arrange(
+            placements,
+            keeping: report.descriptor,
+            closesOthers: !Layer.descriptors.isOmitted
+        )
+    }
+
+    private func setLimits() throws(SystemError) {
+        try ProcessLimit.core.set(0)
+        try ProcessLimit.openFiles.set(UInt64(plan.limits.openFiles))
+        try ProcessLimit.fileSize.set(plan.limits.fileSize.bytes)
+        try ProcessLimit.lockedMemory.set(1 << 16)
+        try ProcessLimit.messageQueues.set(0)
+    }
+
+    private func becomePayload() throws(SystemError) {
+        let uid = InsideIdentity.payload
+        // In a user namespace of its own the payload keeps its capabilities when it changes user.
+        let isOuter = Layer.payloadNamespace.isOmitted
+        if !isOuter || Layer.capabilities.isOmitted {
+            try Identity.become(uid: uid, gid: uid, dropsGroups: isOuter)
+        }
+        if Layer.capabilities.isOmitted {
+            try Identity.setNoNewPrivileges()
+        } else {
+            try Identity.confine(keeping: [], becoming: isOuter ? uid : nil)
+        }
+        try CurrentProcess.setDumpable(false)
+        try CurrentProcess.dieWithParent()
+        CurrentProcess.setMask(0o022)
+        try CurrentProcess.changeDirectory(plan.workingDirectory.text)
+    }
+
+    private func verifyCredentials() throws(LaunchFailure) {
+        guard !Layer.capabilities.isOmitted else { return }
+        let uid = InsideIdentity.payload
+        let facts = try attempt(.credentials, "reading back") { () throws(SystemError) in
+            (
+                isUser: try Identity.isExactly(uid: uid, gid: uid),
+                missing: try Identity.missingWalls(),
+                core: try ProcessLimit.core.get()
+            )
+        }
+        guard facts.isUser, facts.missing.isEmpty, facts.core == 0 else {
+            throw LaunchFailure(
+                step: .credentials,
+                location: "reading back",
+                reason: "\(facts)",
+                remedy: "report this: the kernel did not do what it was asked"
+            )
+        }
+    }
+
+    private func restrictFiles() throws(LaunchFailure) {
+        guard !Layer.landlock.isOmitted else { return }
+        let version = min(LandlockRuleset.kernelVersion, Self.newestKnownLandlock)
+        guard version >= Int(plan.landlock.minimumABI) else {
+            throw LaunchFailure(
+                step: .landlock,
+                location: "minimum ABI \(plan.landlock.minimumABI)",
+                reason: "this kernel has Landlock ABI \(LandlockRuleset.kernelVersion)",
+                remedy: "use a newer kernel, or lower landlock.minimum-abi in the policy"
+            )
+        }
+        try attempt(.landlock, "rules") { () throws(SystemError) in
+            let ruleset = try LandlockRuleset(
+                version: version,
+                allowsTCP: plan.landlock.allowsTCP
+            )
+            for rule in plan.landlock.rules {
+                let path = try Descriptor.openWithoutLinks(rule.path.text, [.path])
+                let isDirectory = try path.status().kind == .directory
+                // Landlock says again what the mounts say; where their flags are left out, so is this.
+                var access = rule.access.kernelAccess
+                if Layer.readOnlyMounts.isOmitted { access.insert(.write) }
+                try ruleset.allow(access, beneath: path, isDirectory: isDirectory)
+            }
+            try ruleset.restrict()
+        }
+    }
+
+    // The newest ABI whose access rights this program spells out (landlock(7)).
+    private static let newestKnownLandlock = 7
+}
+
+extension LandlockAccess {
+    fileprivate var kernelAccess: LandlockRuleset.Access {
+        switch self {
+        case .read: []
+        case .readExecute: [.execute]
+        case .readWrite: [.write]
+        case .device: [.device]
+        case .readWriteExecute: [.write, .execute]
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// Builds the root file system of one sandbox, as its init, from mounts that the launcher opened.
+//
+// Order: root, then the plan's mounts from parents to children, then /proc and /dev, then the root
+// is made read-only. Nothing is created on the host: the root is a tree the launcher was given or a
+// tmpfs of this mount namespace, and every target is looked up inside it without following a link.
+
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+
+struct RootBuilder {
+    let plan: SandboxPlan
+    let rootTree: HeldTree?
+    let sources: [HeldTree?]
+    let devices: HeldTree
+    let root: Held
+
+    /// The host directory on which the new root is attached before it becomes `/`.
+    private static let stagingPoint = "/tmp"
+
+    /// Attaches the root itself.
+    init(_ context: InitContext) throws(SystemError) {
+        plan = context.plan
+        rootTree = context.rootTree
+        sources = context.sources
+        devices = context.devices
+        let tree: HeldTree
+        if let rootTree {
+            tree = rootTree
+        } else {
+            let options = [("size", "4m"), ("nr_inodes", "1024"), ("mode", "0755")]
+            tree = HeldTree(try MountTree.make("tmpfs", options, [.noSetUID, .noDevices]))
+        }
+        try tree.tree.attach(on: .openWithoutLinks(Self.stagingPoint, [.path]))
+        root = Held(try tree.tree.root.duplicate())
+    }
+
+    /// Creates the entries of a skeleton and a target for each mount that lies directly on it.
+    func fillSkeleton() throws(SystemError) {
+        guard case .skeleton(let entries) = plan.root else { return }
+        for entry in entries {
+            switch entry {
+            case .directory(let path): try makeDirectories(path.components)
+            case .link(let path, let target):
+                try makeDirectories(path.components.dropLast())
+                try openDirectory(path.components.dropLast()).makeLink(
+                    path.components[path.components.count - 1],
+                    to: target
+                )
+            case .file(let path, let contents): try makeFile(path, contents)
+            }
+        }
+        for name in ["proc", "dev", "tmp"] { try makeDirectories([name]) }
+    }
+
+    /// Attaches every mount of the plan.
+    func attachMounts() throws(LaunchFailure) {
+        for (index, mount) in plan.mounts.enumerated() {
+            let source = sources[index]
+            try attempt(.mounts, "mount \(mount.target)") { () throws(SystemError) in
+                try prepareTarget(
+                    mount,
+                    isDirectory: try source?.tree.root.status().kind != .regular
+                )
+                if let source {
+                    try source.tree.attach(on: open(mount.target))
+                } else if case .tmpfs(let size, let inodes) = mount.source {
+                    try tmpfs(mount, size, inodes).attach(on: open(mount.target))
+                }
+            }
+        }
+    }
+
+    private func tmpfs(
+        _ mount: PlannedMount,
+        _ size: ByteCount,
+        _ inodes: UInt32
+    ) throws(SystemError) -> MountTree {
+        var flags: MountFlags = [.noSetUID, .noDevices]
+        if !mount.isExecutable { flags.insert(.noExecution) }
+        return try MountTree.make(
+            "tmpfs",
+            [
+                ("size", "\(size.bytes)"), ("nr_inodes", "\(inodes)"), ("mode", "0700"),
+                ("uid", "\(InsideIdentity.payload)"), ("gid", "\(InsideIdentity.payload)"),
+            ],
+            flags
+        )
+    }
+
+    /// Mounts procfs as the plan shows it (proc(5), "Mount options").
+    func mountProc() throws(SystemError) {
+        if Layer.pid.isOmitted {
+            let hosts = try MountTree.clone(of: .openWithoutLinks("/proc", [.path]))
+            try hosts.add([.noSetUID, .noDevices, .noExecution])
+            return try hosts.attach(to: "proc", in: root.descriptor)
+        }
+        var options = [(key: "hidepid", value: "invisible")]
+        if plan.proc == .pidOnly { options.append(("subset", "pid")) }
+        let proc = try MountTree.make("proc", options, [.noSetUID, .noDevices, .noExecution])
+        try proc.attach(to: "proc", in: root.descriptor)
+        if case .masked(let masks) = plan.proc { try mask(masks) }
+    }
+
+    private func mask(_ masks: [ProcMask]) throws(SystemError) {
+        let covers = try MountTree.make(
+            "tmpfs",
+            [("size", "1m"), ("mode", "0755")],
+            [.noSetUID, .noDevices, .noExecution]
+        )
+        for (index, mask) in masks.enumerated() {
+            let name = "\(index)"
+            if let contents = mask.contents {
+                let file = try covers.root.openBeneath(
+                    name,
+                    [.write, .createNew],
+                    permissions: 0o444
+                )
+                try file.writeAll(contents)
+                try file.setPermissions(0o444)
+            } else {
+                try covers.root.makeDirectory(name, permissions: 0o555)
+            }
+            let cover = try MountTree.clone(of: covers.root.openBeneath(name, [.path]))
+            try cover.add([.readOnly, .noSetUID, .noDevices, .noExecution])
+            // A kernel without an option has no such file: what is not there needs no mask.
+            do throws(SystemError) {
+                try cover.attach(on: root.descriptor.openInside("/proc/\(mask.name)", [.path]))
+            } catch  where error.isMissing {}
+        }
+    }
+
+    /// Attaches the sandbox's own `/dev`; returns a terminal's master where the plan wants one.
+    func mountDevices() throws(SystemError) -> Held? {
+        try devices.tree.attach(to: "dev", in: root.descriptor)
+        var master: Held?
+        if plan.streams == .terminal {
+            let terminals = try MountTree.make(
+                "devpts",
+                [("ptmxmode", "0666"), ("mode", "0620")],
+                [.noSetUID, .noExecution]
+            )
+            try terminals.attach(on: root.descriptor.openInside("/dev/pts", [.path]))
+            let directory = try root.descriptor.openInside("/dev/pts", [.directory])
+            master = Held(try PseudoTerminal.openMaster(in: directory))
+        }
+        try devices.tree.add([.readOnly])
+        return master
+    }
+
+    /// Makes a skeleton root read-only; a tree already is.
+    func seal() throws(SystemError) {
+        guard !Layer.readOnlyMounts.isOmitted, rootTree == nil else { return }
+        try root.descriptor.addMountFlags([.readOnly])
+    }
+
+    // MARK: - paths
+
+    private func open(_ path: InsidePath) throws(SystemError) -> Descriptor {
+        try root.descriptor.openInside(path.text, [.path])
+    }
+
+    private func prepareTarget(_ mount: PlannedMount, isDirectory: Bool) throws(SystemError) {
+        guard case .skeleton = plan.root else { return }
+        let parts = mount.target.components
+        let liesOnMount = plan.mounts.contains {
+            $0.target != mount.target && mount.target.isWithin($0.target)
+        }
+        if liesOnMount { return }
+        if isDirectory {
+            try makeDirectories(parts)
+        } else {
+            try makeFile(mount.target, [])
+        }
+    }
+
+    private func openDirectory(_ components: some Sequence<String>) throws(SystemError)
+        -> Descriptor
+    {
+        try root.descriptor.openInside("/" + components.joined(separator: "/"), [.directory])
+    }
+
+    private func makeDirectories(_ components: some Sequence<String>) throws(SystemError) {
+        var done: [String] = []
+        for name in components {
+            try openDirectory(done).makeDirectoryIfMissing(name)
+            done.append(name)
+        }
+    }
+
+    private func makeFile(_ path: InsidePath, _ contents: [UInt8]) throws(SystemError) {
+        let parts = path.components
+        try makeDirectories(parts.dropLast())
+        let file = try openDirectory(parts.dropLast())
+            .openBeneath(parts[parts.count - 1], [.write, .create], permissions: 0o644)
+        try file.writeAll(contents)
+    }
+}
+
+/// User ids inside every sandbox.
+enum InsideIdentity {
+    /// Init, without any capability once the payload runs.
+    static let initial: UInt32 = 0
+    /// The payload.
+    static let payload: UInt32 = 1000
+}

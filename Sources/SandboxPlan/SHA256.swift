@@ -1,0 +1,98 @@
+/// The SHA-256 digest of FIPS 180-4, here because the containment floor takes no dependency.
+public struct SHA256Digest: Sendable, Equatable, Hashable, CustomStringConvertible {
+    /// Thirty-two bytes.
+    public let bytes: [UInt8]
+
+    /// Hashes a message.
+    public init(of message: [UInt8]) {
+        var state = SHA256State()
+        state.absorb(message)
+        bytes = state.words.flatMap { word in
+            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+        }
+    }
+
+    /// Adopts thirty-two bytes that were stored; nil for any other number.
+    public init?(stored: [UInt8]) {
+        guard stored.count == 32 else { return nil }
+        bytes = stored
+    }
+
+    /// Sixty-four lower-case hexadecimal digits.
+    public var description: String {
+        let digits: [Character] = Array("0123456789abcdef")
+        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}
+
+private struct SHA256State {
+    // Fractional parts of the square roots of the first eight primes (FIPS 180-4, 5.3.3).
+    var words: [UInt32] = [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
+        0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ]
+
+    mutating func absorb(_ message: [UInt8]) {
+        var padded = message
+        padded.append(0x80)
+        while padded.count % 64 != 56 { padded.append(0) }
+        let bits = UInt64(message.count) * 8
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            padded.append(UInt8(truncatingIfNeeded: bits >> shift))
+        }
+        var schedule = [UInt32](repeating: 0, count: 64)
+        for start in stride(from: 0, to: padded.count, by: 64) {
+            compress(padded, start, &schedule)
+        }
+    }
+
+    private mutating func compress(
+        _ bytes: [UInt8],
+        _ start: Int,
+        _ schedule: inout [UInt32]
+    ) {
+        func rotated(_ value: UInt32, _ count: UInt32) -> UInt32 {
+            value >> count | value << (32 - count)
+        }
+        for index in 0..<16 {
+            let at = start + 4 * index
+            let high = UInt32(bytes[at]) << 8 | UInt32(bytes[at + 1])
+            let low = UInt32(bytes[at + 2]) << 8 | UInt32(bytes[at + 3])
+            schedule[index] = high << 16 | low
+        }
+        for index in 16..<64 {
+            let early = schedule[index - 15]
+            let late = schedule[index - 2]
+            let small = rotated(early, 7) ^ rotated(early, 18) ^ early >> 3
+            let large = rotated(late, 17) ^ rotated(late, 19) ^ late >> 10
+            schedule[index] = schedule[index - 16] &+ small &+ schedule[index - 7] &+ large
+        }
+        var (a, b, c, d) = (words[0], words[1], words[2], words[3])
+        var (e, f, g, h) = (words[4], words[5], words[6], words[7])
+        for index in 0..<64 {
+            let sum = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+            let first = h &+ sum &+ (e & f ^ ~e & g) &+ Self.constants[index] &+ schedule[index]
+            let other = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
+            let second = other &+ (a & b ^ a & c ^ b & c)
+            (h, g, f, e) = (g, f, e, d &+ first)
+            (d, c, b, a) = (c, b, a, first &+ second)
+        }
+        for (index, value) in [a, b, c, d, e, f, g, h].enumerated() {
+            words[index] = words[index] &+ value
+        }
+    }
+
+    // Fractional parts of the cube roots of the first sixty-four primes (FIPS 180-4, 4.2.2).
+    private static let constants: [UInt32] = [
+        0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
+        0xab1c_5ed5, 0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe,
+        0x9bdc_06a7, 0xc19b_f174, 0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f,
+        0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da, 0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7,
+        0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967, 0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc,
+        0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85, 0xa2bf_e8a1, 0xa81a_664b,
+        0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070, 0x19a4_c116,
+        0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+        0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7,
+        0xc671_78f2,
+    ]
+}

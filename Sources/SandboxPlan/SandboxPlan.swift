@@ -1,0 +1,293 @@
+// SandboxPlan: the value that one sandbox is built from, its invariants, its bytes and its digest.
+
+/// Everything the launcher needs to build one sandbox; nothing is decided after this value exists.
+///
+/// A plan is pure data: it can be printed, compared, encoded, hashed and refused. The launcher
+/// checks ``PlanInvariants`` again before it acts, so a plan is never trusted for being a plan.
+public struct SandboxPlan: Sendable, Equatable {
+    /// The policy's name, 1 to 64 bytes of `[a-z0-9-]`; shown to people, never inside the sandbox.
+    public var name: String
+    /// What the payload is; most invariants hang on it.
+    public var role: SandboxRole
+    /// The assurance level below which the host must refuse the launch.
+    public var demandedLevel: AssuranceLevel
+    /// What `/` is inside.
+    public var root: RootSource
+    /// Mounts in order; parents before children.
+    public var mounts: [PlannedMount]
+    /// What `/proc` shows.
+    public var proc: ProcView
+    /// Device nodes bound from the host's `/dev`, by name.
+    public var devices: [DeviceName]
+    /// Resource limits.
+    public var limits: SandboxLimits
+    /// How standard streams are connected.
+    public var streams: StreamMode
+    /// The Landlock rule set.
+    public var landlock: LandlockPlan
+    /// The compiled system-call filter.
+    public var filter: SeccompProgram
+    /// The complete environment of the payload.
+    public var environment: [EnvironmentVariable]
+    /// The payload's working directory inside.
+    public var workingDirectory: InsidePath
+    /// Program and arguments; empty when the caller of a launch names them.
+    public var command: [String]
+    /// Descriptors above 2 that the payload receives, in ascending order of number.
+    public var descriptors: [DescriptorSlot]
+
+    /// Creates a plan from all of its parts.
+    public init(
+        name: String,
+        role: SandboxRole,
+        demandedLevel: AssuranceLevel,
+        root: RootSource,
+        mounts: [PlannedMount],
+        proc: ProcView,
+        devices: [DeviceName],
+        limits: SandboxLimits,
+        streams: StreamMode,
+        landlock: LandlockPlan,
+        filter: SeccompProgram,
+        environment: [EnvironmentVariable],
+        workingDirectory: InsidePath,
+        command: [String],
+        descriptors: [DescriptorSlot]
+    ) {
+        self.name = name
+        self.role = role
+        self.demandedLevel = demandedLevel
+        self.root = root
+        self.mounts = mounts
+        self.proc = proc
+        self.devices = devices
+        self.limits = limits
+        self.streams = streams
+        self.landlock = landlock
+        self.filter = filter
+        self.environment = environment
+        self.workingDirectory = workingDirectory
+        self.command = command
+        self.descriptors = descriptors
+    }
+}
+
+/// The three kinds of payload a sandbox can hold.
+public enum SandboxRole: UInt8, Sendable, Equatable, CaseIterable {
+    /// The untrusted coding agent.
+    case coding = 1
+    /// One frozen candidate in one rollout.
+    case candidate = 2
+    /// The benchmark's own code, with one split of the vault.
+    case examiner = 3
+}
+
+/// What the host was shown to enforce, weakest first.
+public enum AssuranceLevel: UInt8, Sendable, Equatable, Comparable, CaseIterable {
+    /// No user namespace can be made: checks and dry runs only.
+    case noUserNamespace = 0
+    /// Rootless with one uid: train and demonstration only.
+    case singleUID = 1
+    /// Subordinate uids and a delegated control group.
+    case delegated = 2
+    /// Root or the short capability list, with limits and a freezer that kills what it froze.
+    case full = 3
+
+    /// Orders levels by what they enforce.
+    public static func < (left: AssuranceLevel, right: AssuranceLevel) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// The name used in policies, ledger rows and `doctor`.
+    public var name: String {
+        switch self {
+        case .noUserNamespace: "no-userns"
+        case .singleUID: "single-uid"
+        case .delegated: "delegated"
+        case .full: "full"
+        }
+    }
+}
+
+/// What the sandbox's `/` is made of.
+public enum RootSource: Sendable, Equatable {
+    /// A tmpfs that the launcher made earlier and the supervisor filled, attached read-only.
+    ///
+    /// The tree is the first one named in the launch request (index 0).
+    case tree
+    /// A fresh private tmpfs with these entries, made read-only once every mount is in place.
+    case skeleton([SkeletonEntry])
+}
+
+/// One thing created in a skeleton root before it is made read-only.
+public enum SkeletonEntry: Sendable, Equatable {
+    /// An empty directory, mode 0755.
+    case directory(InsidePath)
+    /// A symbolic link at `path` whose text is `target`.
+    case link(path: InsidePath, target: String)
+    /// A small regular file, mode 0644, at most 64 KiB.
+    case file(path: InsidePath, contents: [UInt8])
+}
+
+/// One mount below the root, besides `/proc` and `/dev`, which every sandbox has.
+public struct PlannedMount: Sendable, Equatable {
+    /// Where it appears inside.
+    public var target: InsidePath
+    /// What is mounted there.
+    public var source: MountSource
+    /// Whether the payload may write to it.
+    public var access: MountAccess
+    /// Whether programs on it may be executed.
+    public var isExecutable: Bool
+
+    /// Creates a mount.
+    public init(
+        target: InsidePath,
+        source: MountSource,
+        access: MountAccess,
+        isExecutable: Bool
+    ) {
+        self.target = target
+        self.source = source
+        self.access = access
+        self.isExecutable = isExecutable
+    }
+}
+
+/// What a mount shows.
+public enum MountSource: Sendable, Equatable {
+    /// A host directory or file, pinned by device and inode.
+    case host(PinnedSource)
+    /// One split directory of a vault, pinned, shown through an id-mapped mount.
+    case vault(PinnedSource)
+    /// A tree of the launch request, by index into its list (0 is the root when the root is a tree).
+    case tree(index: UInt8)
+    /// A fresh private tmpfs.
+    case tmpfs(size: ByteCount, inodes: UInt32)
+}
+
+/// A path on the host together with what it was when the plan was made.
+///
+/// The launcher opens the path without following any symbolic link and refuses when device or
+/// inode differ, so a source cannot be swapped between check and launch.
+public struct PinnedSource: Sendable, Equatable {
+    /// An absolute host path without symbolic links.
+    public var path: String
+    /// `st_dev` when the plan was made.
+    public var device: UInt64
+    /// `st_ino` when the plan was made.
+    public var inode: UInt64
+    /// Whether it is a directory; a regular file otherwise.
+    public var isDirectory: Bool
+
+    /// Creates a pinned source.
+    public init(path: String, device: UInt64, inode: UInt64, isDirectory: Bool) {
+        self.path = path
+        self.device = device
+        self.inode = inode
+        self.isDirectory = isDirectory
+    }
+}
+
+/// Whether a mount can be written to.
+public enum MountAccess: UInt8, Sendable, Equatable {
+    /// Refuses every write, with the flag locked against change.
+    case readOnly = 0
+    /// Accepts writes as far as Landlock and file modes allow.
+    case readWrite = 1
+}
+
+/// What `/proc` shows inside.
+public enum ProcView: Sendable, Equatable {
+    /// Processes of the sandbox only (`subset=pid`, `hidepid=invisible`); see proc(5).
+    case pidOnly
+    /// A full procfs with constant files and empty directories over everything in ``hidden``.
+    case masked([ProcMask])
+
+    /// What a full procfs shows of the whole host.
+    ///
+    /// One sandbox can move these and the next can read them. A kernel without an option lacks some.
+    public static var hidden: [(name: String, isDirectory: Bool)] {
+        let files = [
+            "buddyinfo", "cgroups", "cmdline", "diskstats", "interrupts", "key-users", "keys",
+            "loadavg", "locks", "meminfo", "modules", "pagetypeinfo", "partitions", "schedstat",
+            "slabinfo", "softirqs", "stat", "swaps", "timer_list", "uptime", "vmallocinfo",
+            "vmstat",
+            "zoneinfo",
+        ]
+        let directories = ["bus", "driver", "fs", "irq", "pressure", "scsi", "sys", "sysvipc"]
+        return files.map { ($0, false) } + directories.map { ($0, true) }
+    }
+}
+
+/// One constant file shown in place of a file of procfs.
+public struct ProcMask: Sendable, Equatable {
+    /// A name below `/proc`, without leading slash, such as `loadavg`.
+    public var name: String
+    /// The bytes shown in its place; nil masks a directory with an empty one.
+    public var contents: [UInt8]?
+
+    /// Creates a mask.
+    public init(name: String, contents: [UInt8]?) {
+        self.name = name
+        self.contents = contents
+    }
+}
+
+/// A device that may be shown inside.
+public enum DeviceName: String, Sendable, Equatable, CaseIterable {
+    /// Discards writes, reads as empty.
+    case null
+    /// Reads as zero bytes.
+    case zero
+    /// Refuses writes with ENOSPC.
+    case full
+    /// Random bytes.
+    case random
+    /// Random bytes, never blocking.
+    case urandom
+}
+
+/// How the payload's standard streams are connected.
+public enum StreamMode: UInt8, Sendable, Equatable {
+    /// Three pipes that the launcher drains.
+    case pipes = 0
+    /// A terminal of the sandbox's own devpts.
+    case terminal = 1
+}
+
+/// One environment variable of the payload.
+public struct EnvironmentVariable: Sendable, Equatable {
+    /// Letters, digits and underscore, not beginning with a digit.
+    public var name: String
+    /// Any text without NUL.
+    public var value: String
+
+    /// Creates a variable.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A descriptor above 2 that the payload receives.
+public struct DescriptorSlot: Sendable, Equatable {
+    /// The number inside, 3 to 31.
+    public var number: UInt8
+    /// What flows over it.
+    public var purpose: DescriptorPurpose
+
+    /// Creates a slot.
+    public init(number: UInt8, purpose: DescriptorPurpose) {
+        self.number = number
+        self.purpose = purpose
+    }
+}
+
+/// What flows over a descriptor that a payload receives.
+public enum DescriptorPurpose: UInt8, Sendable, Equatable {
+    /// Length-prefixed frames, both ways.
+    case frames = 1
+    /// Verdict frames, out of an examiner only.
+    case verdicts = 2
+}

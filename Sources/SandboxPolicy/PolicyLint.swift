@@ -1,0 +1,119 @@
+internal import SandboxPlan
+
+/// Refuses what a role may not have, before any host is looked at.
+///
+/// No verdict depends on this: the resolver and the launcher check `PlanInvariants`, which hold all
+/// that keeps sandboxes apart. Here the author is told everything at once, where it stands and what
+/// to write in its place; and what only costs a secret or a launch is found before it does.
+struct PolicyLint {
+    let policy: SandboxPolicy
+    let problems: ProblemList
+
+    func check() {
+        checkRoot()
+        for mount in policy.mounts {
+            checkWriting(mount)
+            checkSource(mount)
+        }
+        checkEnvironment()
+        checkCommand()
+        checkDescriptors()
+    }
+
+    private func checkRoot() {
+        switch (policy.role, policy.root) {
+        case (.coding, .tree):
+            problems.add(
+                policy.place(of: "root"),
+                "a coding sandbox may not share a tree with candidates",
+                remedy: "use a skeleton"
+            )
+        case (.candidate, .skeleton):
+            problems.add(
+                policy.place(of: "root"),
+                "a candidate's root must be a tree on a superblock of its own",
+                remedy: "write root: {tree: true}"
+            )
+        case (.coding, .skeleton), (.candidate, .tree), (.examiner, _): break
+        }
+    }
+
+    private func checkWriting(_ mount: PolicyMount) {
+        guard mount.access == .readWrite else { return }
+        switch mount.source {
+        case .tmpfs: break
+        case .tree(let index) where policy.role == .coding && index > 0: break
+        case .host, .vaultSplit, .tree:
+            problems.add(
+                mount.place.child("access"),
+                "a \(policy.role) sandbox may not write to \(mount.target): it outlives the sandbox",
+                remedy: policy.role == .coding
+                    ? "use a tmpfs, or tree 1, of which only the listed file is read back"
+                    : "use a tmpfs"
+            )
+        }
+    }
+
+    private func checkSource(_ mount: PolicyMount) {
+        switch (mount.source, policy.role) {
+        case (.host, .candidate):
+            problems.add(
+                mount.place.child("source"),
+                "a candidate may not see the host's file systems",
+                remedy: "put what it needs into its image"
+            )
+        case (.vaultSplit, .coding), (.vaultSplit, .candidate):
+            problems.add(
+                mount.place.child("vault"),
+                "only an examiner may see a vault",
+                remedy: "remove the mount"
+            )
+        case (.host, _), (.vaultSplit, .examiner), (.tree, _), (.tmpfs, _): break
+        }
+    }
+
+    /// Words in names of variables that hold secrets.
+    private static let secretWords = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"]
+
+    private func checkEnvironment() {
+        for variable in policy.environment {
+            let name = variable.value.name
+            if Self.secretWords.contains(where: { name.uppercased().contains($0) }) {
+                problems.add(
+                    variable.place,
+                    "the name says that the value is a secret",
+                    remedy: "remove it: keys stay with the broker, outside every sandbox"
+                )
+            }
+            if name.hasPrefix("LD_") || name == "GCONV_PATH" {
+                problems.add(
+                    variable.place,
+                    "it steers the dynamic loader",
+                    remedy: "remove it"
+                )
+            }
+            if variable.value.value.utf8.contains(0) {
+                problems.add(variable.place, "the value has a NUL", remedy: "remove it")
+            }
+        }
+    }
+
+    private func checkCommand() {
+        guard let program = policy.command.first, !program.hasPrefix("/") else { return }
+        problems.add(
+            policy.place(of: "command"),
+            "\(program.debugDescription) is no absolute path",
+            remedy: "write the program's path inside the sandbox"
+        )
+    }
+
+    private func checkDescriptors() {
+        for slot in policy.descriptors where slot.purpose == .verdicts && policy.role != .examiner {
+            problems.add(
+                policy.place(of: "descriptors").child("\(slot.number)"),
+                "a \(policy.role) may not give verdicts",
+                remedy: "remove the descriptor"
+            )
+        }
+    }
+}

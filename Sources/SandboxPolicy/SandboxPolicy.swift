@@ -1,0 +1,124 @@
+// SandboxPolicy: policy documents as values, their lint, their resolution into plans, their explanation.
+
+public import SandboxPlan
+public import SeccompCompiler
+
+/// What an administrator wrote about one kind of sandbox, read and checked but not yet resolved
+/// against a host.
+public struct SandboxPolicy: Sendable, Equatable {
+    /// The document it was read from.
+    public let file: String
+    /// The policy's name.
+    public let name: String
+    /// What the payload is.
+    public let role: SandboxRole
+    /// The assurance level below which a host must refuse.
+    public let assurance: AssuranceLevel
+    /// What `/` is inside.
+    public let root: PolicyRoot
+    /// Mounts in the order of the document.
+    public let mounts: [PolicyMount]
+    /// What `/proc` shows.
+    public let proc: PolicyProc
+    /// Device nodes.
+    public let devices: [DeviceName]
+    /// Environment variables, sorted by name; values may contain variables.
+    public let environment: [Placed<EnvironmentVariable>]
+    /// The payload's working directory.
+    public let workingDirectory: InsidePath
+    /// Program and arguments; empty when the launch names them.
+    public let command: [String]
+    /// How standard streams are connected.
+    public let streams: StreamMode
+    /// Resource limits.
+    public let limits: SandboxLimits
+    /// Socket families that may be made.
+    public let sockets: [SocketFamily]
+    /// Allowed system calls.
+    public let syscalls: PolicySyscalls
+    /// Landlock's part.
+    public let landlock: PolicyLandlock
+    /// Descriptors above 2.
+    public let descriptors: [DescriptorSlot]
+    /// Where each top-level key stands, for errors found later.
+    public let places: [String: PolicyPlace]
+
+    /// Where a top-level key stands; the first line when the document does not have it.
+    public func place(of key: String) -> PolicyPlace {
+        places[key] ?? PolicyPlace(line: 1, key: key)
+    }
+}
+
+/// What `/` is made of.
+public enum PolicyRoot: Sendable, Equatable {
+    /// A tree that the supervisor filled.
+    case tree
+    /// A private tmpfs with these entries.
+    case skeleton([SkeletonEntry])
+}
+
+/// One mount of a policy.
+public struct PolicyMount: Sendable, Equatable {
+    /// What is mounted.
+    public let source: PolicyMountSource
+    /// Where it appears inside; may contain variables.
+    public let target: String
+    /// Whether the payload may write to it.
+    public let access: MountAccess
+    /// Whether programs on it may be executed.
+    public let isExecutable: Bool
+    /// Whether a missing source, or one that an earlier mount shows already, drops the mount.
+    public let isOptional: Bool
+    /// Where it is said.
+    public let place: PolicyPlace
+}
+
+/// What a mount of a policy shows.
+public enum PolicyMountSource: Sendable, Equatable {
+    /// A host path; may contain variables.
+    case host(String)
+    /// The split of the vault that the exam is about.
+    case vaultSplit
+    /// A tree of the launch request.
+    case tree(UInt8)
+    /// A private tmpfs.
+    case tmpfs(size: ByteCount, inodes: UInt32)
+}
+
+/// What a policy says about `/proc`.
+public enum PolicyProc: String, Sendable, Equatable, CaseIterable {
+    /// Processes of the sandbox only.
+    case pidOnly = "pid-only"
+    /// A full procfs with constant files over the host's counters.
+    case masked
+}
+
+/// What a policy says about system calls, besides sockets.
+public struct PolicySyscalls: Sendable, Equatable {
+    /// Named groups.
+    public let groups: [Placed<String>]
+    /// Single rules beside the groups.
+    public let allow: [Placed<SyscallRule>]
+    /// Calls taken out of the groups again.
+    public let refuse: [Placed<String>]
+}
+
+/// What a policy says about Landlock.
+public struct PolicyLandlock: Sendable, Equatable {
+    /// The lowest ABI accepted.
+    public let minimumABI: UInt8
+    /// Rules in place of those that the mounts give; nil to derive them.
+    public let rules: [LandlockRule]?
+}
+
+/// A named list of system calls with the reason why a payload gets them.
+public struct SyscallGroup: Sendable, Equatable {
+    /// The group's name.
+    public let name: String
+    /// Why a payload gets these calls.
+    public let reason: String
+    /// The calls, each with where it stands.
+    public let rules: [Placed<SyscallRule>]
+    /// The document it was read from.
+    public let file: String
+}

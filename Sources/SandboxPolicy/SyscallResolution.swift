@@ -1,0 +1,88 @@
+internal import FilterLint
+internal import SandboxPlan
+internal import SeccompCompiler
+
+/// Turns the groups, rules and socket families of a policy into one list of allowed calls.
+struct SyscallResolution {
+    let policy: SandboxPolicy
+    let groups: [String: SyscallGroup]
+    let problems: ProblemList
+
+    /// A group's problem belongs to the group's own document.
+    private(set) var foreign: [PolicyError] = []
+
+    init(policy: SandboxPolicy, groups: [String: SyscallGroup], problems: ProblemList) {
+        self.policy = policy
+        self.groups = groups
+        self.problems = problems
+    }
+
+    /// The allowed calls; problems are reported with the document they stand in.
+    mutating func rules() -> [SyscallRule] {
+        var rules: [SyscallRule] = []
+        for name in policy.syscalls.groups {
+            guard let group = groups[name.value] else {
+                problems.add(
+                    name.place,
+                    "there is no group \(name.value)",
+                    remedy: "the groups are \(groups.keys.sorted().joined(separator: ", "))"
+                )
+                continue
+            }
+            rules += group.rules.map(\.value)
+            check(group)
+        }
+        rules = without(refused(rules), rules)
+        for rule in policy.syscalls.allow {
+            rules.append(rule.value)
+            if let problem = FilterLint.problem(with: rule.value) {
+                problems.add(rule.place, problem.description, remedy: "correct or remove the rule")
+            }
+        }
+        return rules + socketRules()
+    }
+
+    private mutating func check(_ group: SyscallGroup) {
+        for rule in group.rules {
+            guard let problem = FilterLint.problem(with: rule.value) else {
+                continue
+            }
+            foreign.append(
+                PolicyError(
+                    file: group.file,
+                    line: rule.place.line,
+                    key: rule.place.key,
+                    operation: "resolve policy \(policy.name)",
+                    reason: problem.description,
+                    remedy: "correct the group, or leave it out of \(policy.file)"
+                )
+            )
+        }
+    }
+
+    private func refused(_ rules: [SyscallRule]) -> Set<String> {
+        let present = Set(rules.map(\.call))
+        for name in policy.syscalls.refuse where !present.contains(name.value) {
+            problems.add(
+                name.place,
+                "no listed group allows \(name.value)",
+                remedy: "remove the name: it is refused already"
+            )
+        }
+        return Set(policy.syscalls.refuse.map(\.value))
+    }
+
+    private func without(_ names: Set<String>, _ rules: [SyscallRule]) -> [SyscallRule] {
+        rules.filter { !names.contains($0.call) }
+    }
+
+    private func socketRules() -> [SyscallRule] {
+        policy.sockets.flatMap { family in
+            do throws(SeccompError) {
+                return try family.rules()
+            } catch {
+                fatalError("the conditions of a socket family are constants: \(error)")
+            }
+        }
+    }
+}

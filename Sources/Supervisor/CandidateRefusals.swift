@@ -1,0 +1,60 @@
+internal import ExamResults
+internal import IterationLoop
+internal import SandboxPlan
+
+/// What an exam's outcomes say of walls that its candidate ran into: one record for each layer and
+/// kind of fault, so that a cheat which only cost its rollouts their reward is on the record too.
+///
+/// An honest candidate that crashes meets the same wall as one that leaves early on purpose; the
+/// record says what happened and does not guess why.
+struct CandidateRefusals {
+    let records: [RefusalRecord]
+
+    init(_ results: ExamResults, iteration: Int) {
+        var rollouts: [CandidateFault: Int] = [:]
+        for case .failed(let fault) in results.all.map(\.outcome) {
+            rollouts[fault, default: 0] += 1
+        }
+        let planned = results.planned.count
+        records = CandidateFault.allCases.compactMap { fault in
+            guard let count = rollouts[fault], let wall = Wall(fault) else { return nil }
+            return RefusalRecord(
+                layer: wall.layer,
+                attempt: wall.attempt,
+                detail: "\(count) of \(planned) rollouts, scored 0",
+                iteration: iteration,
+                by: "candidate"
+            )
+        }
+    }
+}
+
+/// The layer that answered a fault, and what was tried.
+private struct Wall {
+    let layer: String
+    let attempt: String
+
+    private init(_ layer: Layer, _ attempt: String) {
+        self.layer = layer.rawValue
+        self.attempt = attempt
+    }
+
+    init?(_ fault: CandidateFault) {
+        switch fault {
+        case .badFrame: self.init(.relaySchema, "send what is no frame of a candidate")
+        case .outOfTurn: self.init(.relaySchema, "send a frame out of turn")
+        case .tooManyTurns: self.init(.relaySchema, "use more turns than a session has")
+        case .exited: self.init(.verdictDescriptor, "end before a verdict")
+        case .signalled: self.init(.verdictDescriptor, "die of a signal before a verdict")
+        case .violation: self.init(.filter, "make a forbidden system call")
+        case .outOfMemory: self.init(.limits, "use more memory")
+        case .processes: self.init(.limits, "start more processes")
+        case .cpuTime: self.init(.limits, "use more processor time")
+        case .wallClock: self.init(.limits, "run longer")
+        case .idle: self.init(.limits, "say nothing")
+        case .output: self.init(.limits, "write more")
+        // A candidate may decline a task in the protocol's own words.
+        case .abstained: return nil
+        }
+    }
+}

@@ -1,0 +1,260 @@
+internal import HostKernel
+internal import Benchmarks
+internal import LauncherClient
+internal import LauncherProtocol
+internal import LinuxKernel
+internal import SandboxPlan
+internal import Workspace
+
+/// The sandbox of the untrusted coding agent, with the two trees that it sees.
+///
+/// `/work` is read-only inside and written only by us through a directory descriptor; `/work/agent`
+/// is the agent's, and of it one file is ever read back.
+final class CodingSandbox {
+    private let supervision: Supervision
+    private let view: SandboxTree
+    private let surface: SandboxTree
+    let socket: RequestSocket
+    private(set) var sandbox: RunningSandbox?
+    private var isFreezeWanted = false
+    private var holds = 0
+    private var mayRun = false
+
+    private static let viewSize = ByteCount.mebibytes(256)
+    private static let surfaceSize = ByteCount.mebibytes(32)
+    private static let socketFolder = ".exam"
+    private static let agentFolder = ".coding-agent"
+    static let agentPath = "agent.py"
+
+    /// Makes both trees, fills them, and opens the request socket.
+    init(
+        _ supervision: Supervision,
+        agent: [UInt8],
+        onRequest: @escaping RequestSocket.Handler,
+        onEnd: @escaping (Int) -> Void
+    ) throws(SupervisorError) {
+        self.supervision = supervision
+        let launcher = supervision.launcher
+        let (view, surface) = try launched { () throws(LauncherError) in
+            (
+                try launcher.makeTree(size: Self.viewSize, inodes: 65536),
+                try launcher.makeTree(size: Self.surfaceSize, inodes: 4096)
+            )
+        }
+        self.view = view
+        self.surface = surface
+        try Self.fill(view, supervision.inputs)
+        try system("place the agent file", "agent/agent.py") { () throws(SystemError) in
+            try surface.directory.replace(Self.agentPath, with: agent)
+        }
+        socket = try system("open the request socket", ".exam/exam.sock") {
+            () throws(SystemError) in
+            let folder = try view.directory.openBeneath(Self.socketFolder, [.read, .directory])
+            return try RequestSocket(
+                path: "\(folder.procPath)/exam.sock",
+                loop: supervision.loop,
+                onRequest: onRequest,
+                onEnd: onEnd
+            )
+        }
+    }
+
+    private static func fill(
+        _ view: SandboxTree,
+        _ inputs: ExperimentInputs
+    ) throws(SupervisorError) {
+        try system("fill the coding agent's view", "/work") { () throws(SystemError) in
+            try fill(view.directory, inputs)
+        }
+    }
+
+    private static func fill(
+        _ root: borrowing Descriptor,
+        _ inputs: ExperimentInputs
+    ) throws(SystemError) {
+        for name in ["agent", "workspace", socketFolder, agentFolder] {
+            try root.makeDirectory(name)
+            try root.openBeneath(name, [.read, .directory]).setPermissions(0o755)
+        }
+        try root.replace("PROGRAM.md", with: inputs.program)
+        try root.replace(
+            "experiment_config.yaml",
+            with: Array(inputs.config.agentText.utf8)
+        )
+        for stub in inputs.stubs {
+            try root.replace(stub.name, with: stub.bytes, permissions: 0o755)
+        }
+        for file in inputs.codingAgent.files {
+            try root.place(file.bytes, at: "\(agentFolder)/\(file.name)")
+        }
+    }
+
+    // MARK: - running
+
+    /// Starts the coding agent; its output goes to the experiment's log.
+    func start(onExit: @escaping (SandboxExit) -> Void) throws(SupervisorError) {
+        let log = supervision.layout.agentLog(supervision.inputs.experiment.id)
+        let command = supervision.inputs.codingAgent.command
+        let plan = supervision.inputs.plans.coding
+        let (input, output) = try system("open the agent's log", log) { () throws(SystemError) in
+            (
+                Descriptor?.Box(try Descriptor.open("/dev/null", .read)),
+                Descriptor?.Box(
+                    try Descriptor.open(log, [.write, .create, .append], permissions: 0o600)
+                )
+            )
+        }
+        guard let source = input.take(), let sink = output.take() else { return }
+        var descriptors = DescriptorPlacements()
+        descriptors.add(source)
+        descriptors.add(sink)
+        descriptors.add(sink)
+        do throws(LauncherError) {
+            sandbox = try supervision.launcher.launch(
+                plan,
+                trees: [view, surface],
+                command: command,
+                descriptors: descriptors,
+                onExit: onExit
+            )
+        } catch { throw SupervisorError(error) }
+        // Another experiment's sealed exam may have begun before there was anything to freeze.
+        try applyFreeze()
+    }
+
+    /// Whether the machine wants the agent frozen; a hold of another experiment keeps it frozen, too.
+    func setFreezeWanted(_ isWanted: Bool) throws(SupervisorError) {
+        isFreezeWanted = isWanted
+        try applyFreeze()
+    }
+
+    /// Adds or ends a hold: another experiment of this host runs a sealed exam.
+    ///
+    /// - Throws: ``SupervisorError``; then nothing was added.
+    func changeHolds(by difference: Int) throws(SupervisorError) {
+        holds += difference
+        do throws(SupervisorError) { try applyFreeze() } catch {
+            holds -= difference
+            throw error
+        }
+    }
+
+    /// Whether this supervisor has the share of the host's turn that a running coding agent needs.
+    func setMayRun(_ mayRun: Bool) throws(SupervisorError) {
+        self.mayRun = mayRun
+        try applyFreeze()
+    }
+
+    private func applyFreeze() throws(SupervisorError) {
+        guard let sandbox, sandbox.exit == nil else { return }
+        let isWanted = isFreezeWanted || holds > 0 || !mayRun
+        guard isWanted != sandbox.isFrozen else { return }
+        try launched { () throws(LauncherError) in
+            if isWanted { try sandbox.freeze() } else { try sandbox.thaw() }
+        }
+    }
+
+    /// Kills the agent and waits until every process of it is gone.
+    func end() throws(SupervisorError) {
+        socket.close()
+        if let sandbox, sandbox.exit == nil {
+            try launched { () throws(LauncherError) in try sandbox.kill() }
+            try system("end the coding agent", "sandbox") { () throws(SystemError) in
+                try supervision.loop.run(until: { sandbox.exit != nil })
+            }
+        }
+        try launched { () throws(LauncherError) in
+            try supervision.launcher.drop(view)
+            try supervision.launcher.drop(surface)
+        }
+    }
+
+    // MARK: - files
+
+    /// Copies the judged file out, refusing everything that is not one plain file.
+    func snapshot() throws(WorkspaceError) -> CandidateSnapshot {
+        try CandidateSnapshot(
+            reading: BeneathPath(Self.agentPath),
+            beneath: surface.directory
+        )
+    }
+
+    /// Puts a candidate back in place, unless it lies there already.
+    ///
+    /// The directory is the agent's: it may be full, or hold whatever is in the way. That is its
+    /// affair, never the run's end.
+    ///
+    /// - Returns: whether another file was replaced.
+    /// - Throws: ``SystemError``; what was there stays.
+    func restore(_ bytes: [UInt8]) throws(SystemError) -> Bool {
+        if holds(bytes) { return false }
+        do throws(SystemError) {
+            if try FileStatus(of: Self.agentPath, in: surface.directory).kind == .directory {
+                try surface.directory.rename(Self.agentPath, to: ".replaced")
+            }
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+        try surface.directory.replace(Self.agentPath, with: bytes)
+        return true
+    }
+
+    private func holds(_ bytes: [UInt8]) -> Bool {
+        do throws(WorkspaceError) { return try snapshot().bytes == bytes } catch {
+            return false  // no plain file, whatever it is
+        }
+    }
+
+    /// The agent's `workspace/`, to copy files into.
+    func workspaceDirectory() throws(SupervisorError) -> Descriptor?.Box {
+        try system("open the agent's workspace", "/work/workspace") { () throws(SystemError) in
+            Descriptor?.Box(
+                try view.directory.openBeneath("workspace", [.read, .directory])
+            )
+        }
+    }
+
+    /// A sink that writes into the agent's `workspace/`.
+    func workspaceSink() throws(SupervisorError) -> DirectorySink {
+        try system("open the agent's workspace", "/work/workspace") { () throws(SystemError) in
+            DirectorySink(
+                adopting: try view.directory.openBeneath("workspace", [.read, .directory])
+            )
+        }
+    }
+}
+
+extension Descriptor {
+    /// Writes a file beneath this directory, making the directories in between.
+    borrowing func place(_ bytes: [UInt8], at path: String) throws(SystemError) {
+        var parts = path.split(separator: "/").map(String.init)
+        guard let name = parts.popLast() else { return }
+        var done = ""
+        for part in parts {
+            done += done.isEmpty ? part : "/\(part)"
+            do throws(SystemError) {
+                try makeNested(done)
+            } catch {
+                guard error.isAlreadyThere else { throw error }
+            }
+        }
+        if parts.isEmpty { return try replace(name, with: bytes) }
+        try openBeneath(done, [.read, .directory]).replace(name, with: bytes)
+    }
+
+    private borrowing func makeNested(_ path: String) throws(SystemError) {
+        let parts = path.split(separator: "/").map(String.init)
+        if parts.count == 1 {
+            try makeDirectory(path)
+            try openBeneath(path, [.read, .directory]).setPermissions(0o755)
+        } else {
+            let parent = try openBeneath(
+                parts.dropLast().joined(separator: "/"),
+                [.read, .directory]
+            )
+            try parent.makeDirectory(parts[parts.count - 1])
+            try parent.openBeneath(parts[parts.count - 1], [.read, .directory])
+                .setPermissions(0o755)
+        }
+    }
+}

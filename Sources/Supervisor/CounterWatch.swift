@@ -1,0 +1,60 @@
+internal import Benchmarks
+internal import HostKernel
+internal import LinuxKernel
+
+/// Keeps a sealed exam from writing messages into the host's object counters: looks at them while
+/// it runs, ends it when they move too far, and pads them when it is over.
+final class CounterWatch {
+    /// The exam to end; nothing before it has begun.
+    var exam: ExamRun?
+    private let loop: EventLoop
+    private let padding: CounterPadding
+    private var token: EventLoop.Token?
+    private var failure: SystemError?
+
+    /// A quarter of a second: a fast machine makes some hundred thousand objects in it.
+    private static let interval = Nanoseconds.milliseconds(250)
+
+    /// Begins to watch an exam of this many rollouts.
+    init(rollouts: Int, loop: EventLoop) throws(SupervisorError) {
+        self.loop = loop
+        padding = try system("note the host's object counters", "sealed exam") {
+            () throws(SystemError) in
+            // A rollout makes some seventy objects: pipes, sockets, entries of procfs.
+            try CounterPadding(extra: UInt32(clamping: rollouts) &* 256)
+        }
+        arm()
+    }
+
+    /// Looks no more.
+    func end() {
+        loop.forget(token)
+        token = nil
+        exam = nil
+    }
+
+    /// Moves the counters to where they are after every sealed exam; nothing of it runs any more.
+    func pad() throws(SupervisorError) {
+        try system("pad the host's object counters", "sealed exam") { () throws(SystemError) in
+            if let failure { throw failure }
+            try padding.pad()
+        }
+    }
+
+    private func arm() {
+        token = loop.at(MonotonicTime.now.advanced(by: Self.interval)) { [unowned self] in look() }
+    }
+
+    private func look() {
+        do throws(SystemError) {
+            guard try padding.isExceeded() else { return arm() }
+            exam?.cancel(
+                because: "pipes, sockets or memory files were made in such number during a sealed "
+                    + "exam that it could be a message in the kernel's counters; if other programs of this host did it, run again when it is quieter"
+            )
+        } catch {
+            failure = error
+            exam?.cancel(because: "the host's object counters cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Benchmarks
+internal import ExamResults
+internal import HostProbe
+internal import IterationLoop
+internal import LauncherClient
+internal import LinuxKernel
+internal import StrictJSON
+internal import Workspace
+
+extension Supervision {
+    /// The site of every exam of this experiment.
+    func examSite() -> ExamSite {
+        let benchmark = inputs.benchmark
+        let manifest = benchmark.manifest
+        let image = inputs.image
+        func files(_ named: [BenchmarkFiles.NamedBytes]) -> [ExamFile] {
+            named.map { ExamFile(path: $0.name, bytes: $0.bytes) }
+        }
+        return ExamSite(
+            launcher: launcher,
+            fillImage: { directory throws(SystemError) in
+                do throws(HostProbeError) {
+                    try ImageBuilder.copy(image, to: directory)
+                } catch {
+                    throw SystemError("copy", "\(error)", number: Self.inputOutputError)
+                }
+            },
+            benchmark: BenchmarkName(name: manifest.benchmark, version: manifest.version),
+            programs: ExamPrograms(
+                candidate: ExamProgram(
+                    command: manifest.candidate.command,
+                    files: files(benchmark.candidate)
+                ),
+                examiner: ExamProgram(
+                    command: manifest.examiner.command,
+                    files: files(benchmark.examiner)
+                )
+            ),
+            candidatePlan: inputs.plans.candidate,
+            examinerPlans: [
+                .train: inputs.plans.trainExaminer, .test: inputs.plans.testExaminer,
+            ],
+            limits: SessionLimits(
+                turns: manifest.limits.turns,
+                seconds: Double(manifest.limits.seconds)
+            )
+        )
+    }
+
+    // EIO: the image could not be copied whole.
+    private static let inputOutputError: Int32 = 5
+
+    /// Runs one exam to its end; the loop goes on serving everything else meanwhile.
+    ///
+    /// - Parameters:
+    ///   - split: which split its tasks are of.
+    ///   - tasks: what is run.
+    ///   - candidate: the bytes of the judged file.
+    ///   - onStart: told the running exam, so that it can be cancelled.
+    /// - Returns: the exam's report, void where our side broke.
+    /// - Throws: ``SupervisorError``.
+    func runExam(
+        _ split: Split,
+        _ tasks: [TaskID],
+        candidate: [UInt8],
+        onStart: (ExamRun) -> Void = { _ in }
+    ) throws(SupervisorError) -> Benchmarks.ExamReport {
+        let seed = try system("draw a seed", "exam") { () throws(SystemError) in
+            try KernelRandom.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        let order = ExamOrder(
+            split: split,
+            tasks: tasks,
+            candidate: candidate,
+            maximumConcurrency: inputs.config.maximumConcurrency,
+            seed: seed
+        )
+        do throws(ExamRunError) {
+            let run = try ExamRun(site: examSite(), order: order)
+            onStart(run)
+            return try run.run()
+        } catch { throw SupervisorError(.hostFailed, error) }
+    }
+}
+
+extension IterationLoop.ExamReport {
+    /// What the loop needs to know of an exam that ran.
+    init(_ report: Benchmarks.ExamReport) {
+        self.init(
+            results: report.results,
+            durationMilliseconds: Int64(report.duration.milliseconds),
+            planDigests: [
+                "candidate": "\(report.candidatePlan)", "examiner": "\(report.examinerPlan)",
+            ]
+        )
+    }
+}
+
+extension Benchmarks.ExamReport {
+    /// The traces of a train exam, as files show them; a sealed exam has none.
+    var traces: [TraceRecord] {
+        records.map { task, record in
+            var detail = record.detail
+            if !record.errors.isEmpty { detail["candidate_errors"] = .string(record.errors) }
+            let outcome = outcome(of: task)
+            if case .failed(let fault) = outcome { detail["fault"] = .string(fault.rawValue) }
+            return TraceRecord(
+                task: task,
+                messages: record.transcript.map(\.json),
+                reward: outcome?.reward,
+                detail: .object(detail)
+            )
+        }
+    }
+
+    private func outcome(of task: TaskID) -> TaskOutcome? {
+        do throws(ExamError) { return try results.outcome(of: task) } catch {
+            return nil  // a record of a task that was not planned is shown without a reward
+        }
+    }
+}

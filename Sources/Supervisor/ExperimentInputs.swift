@@ -1,0 +1,290 @@
+internal import LauncherClient
+public import HostKernel
+public import HostProbe
+public import LinuxKernel
+public import SandboxPlan
+internal import SandboxPolicy
+public import Workspace
+
+/// Everything that a command reads as root, before it becomes the supervisor: after this, no path of
+/// the user's is opened again, so a checkout below a 0700 directory works.
+public struct ExperimentInputs {
+    /// The experiment.
+    public let experiment: Experiment
+    /// The configuration.
+    public let config: ExperimentConfig
+    /// The benchmark.
+    public let benchmark: BenchmarkFiles
+    /// The plans.
+    public let plans: ExperimentPlans
+    /// The Python image.
+    public let image: Image
+    /// The interpreter that the image was made from.
+    public let python: PythonInterpreter
+    /// The judged file as it lies in the experiment's directory.
+    public let agent: [UInt8]
+    /// PROGRAM.md as it lies there.
+    public let program: [UInt8]
+    /// The stubs of the coding sandbox.
+    public let stubs: [BenchmarkFiles.NamedBytes]
+    /// How the coding agent is started.
+    public let codingAgent: CodingAgentFiles
+    /// The operator's `workspace` directory, opened while we could.
+    public let workspaceDirectory: Descriptor?.Box
+
+    /// The coding agent's program.
+    public struct CodingAgentFiles: Sendable {
+        /// Program and arguments.
+        public let command: [String]
+        /// Files below `/work/.coding-agent`.
+        public let files: [BenchmarkFiles.NamedBytes]
+        /// The name shown to people.
+        public let name: String
+    }
+
+    /// Reads everything, as root.
+    public init(
+        _ experiment: Experiment,
+        layout: StateLayout,
+        installation: Installation
+    ) throws(SupervisorError) {
+        self.experiment = experiment
+        let path = experiment.directory
+        let config = try Self.readConfig(path)
+        self.config = config
+        let directory =
+            experiment.benchmarkDirectory
+            ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
+        benchmark = try BenchmarkFiles(directory: directory, installation: installation)
+        try layout.create()
+        try layout.create(experiment: experiment.id)
+        let python = try Self.findPython(config)
+        self.python = python
+        image = try Self.buildImage(python, layout)
+        plans = try ExperimentPlans(
+            config,
+            id: experiment.id,
+            layout: layout,
+            installation: installation,
+            python: python
+        )
+        agent = try Self.readAgent(path)
+        program = try Installation.contents("\(path)/PROGRAM.md")
+        stubs = try Self.readStubs(installation, python)
+        codingAgent = try Self.readCodingAgent(config, installation, python)
+        workspaceDirectory = try Self.openWorkspace(path)
+    }
+
+    fileprivate static func readConfig(_ path: String) throws(SupervisorError) -> ExperimentConfig {
+        let file = "\(path)/experiment_config.yaml"
+        let bytes = try Installation.contents(file)
+        return try workspace { () throws(WorkspaceError) in
+            try ExperimentConfig(parsing: bytes, file: file)
+        }
+    }
+
+    static func findPython(_ config: ExperimentConfig) throws(SupervisorError) -> PythonInterpreter
+    {
+        do throws(HostProbeError) {
+            return try PythonSearch.find(named: config.sandbox.python, homes: ["/root"])
+        } catch { throw SupervisorError(.hostFailed, error) }
+    }
+
+    static func buildImage(
+        _ python: PythonInterpreter,
+        _ layout: StateLayout
+    ) throws(SupervisorError) -> Image {
+        do throws(HostProbeError) {
+            let image = try ImageBuilder.build(
+                PythonImage.manifest(of: python),
+                into: layout.images
+            )
+            // The image holds nothing secret; the supervisor, who is not root, copies it.
+            return image
+        } catch { throw SupervisorError(.hostFailed, error) }
+    }
+
+    private static func readAgent(_ path: String) throws(SupervisorError) -> [UInt8] {
+        let directory = try system("read the agent file", path) { () throws(SystemError) in
+            Descriptor?.Box(try Descriptor.open(path, [.read, .directory]))
+        }
+        guard let opened = directory.take() else { return [] }
+        return try workspace { () throws(WorkspaceError) in
+            try CandidateSnapshot(
+                reading: BeneathPath("agent/agent.py"),
+                beneath: opened
+            ).bytes
+        }
+    }
+
+    private static let stubNames = ["exam", "benchmark.py", "gating.py", "record.py", "prepare.py"]
+
+    // A stub names the interpreter in its first line; where Python lies elsewhere, so does the line.
+    private static func readStubs(
+        _ installation: Installation,
+        _ python: PythonInterpreter
+    ) throws(SupervisorError) -> [BenchmarkFiles.NamedBytes] {
+        var stubs: [BenchmarkFiles.NamedBytes] = []
+        for name in stubNames {
+            let bytes = try installation.contents(of: "templates/stubs/\(name)")
+            let text = String(decoding: bytes, as: UTF8.self)
+            let shipped = "#!/usr/bin/python3"
+            let adapted =
+                text.hasPrefix(shipped) && !python.liesUnderUsr
+                ? "#!\(python.path)" + text.dropFirst(shipped.count) : text
+            stubs.append(.init(name: name, bytes: Array(adapted.utf8)))
+        }
+        return stubs
+    }
+
+    private static func readCodingAgent(
+        _ config: ExperimentConfig,
+        _ installation: Installation,
+        _ python: PythonInterpreter
+    ) throws(SupervisorError) -> CodingAgentFiles {
+        switch config.codingAgent.program {
+        case .command(let command):
+            return CodingAgentFiles(command: command, files: [], name: "command")
+        case .profile(let name):
+            let folder = "templates/coding-agents/\(name)"
+            let text = try installation.contents(of: "\(folder)/profile.yaml")
+            let profile = try workspace { () throws(WorkspaceError) in
+                try CodingAgentProfile(parsing: text, file: "\(folder)/profile.yaml")
+            }
+            var files: [BenchmarkFiles.NamedBytes] = []
+            for path in profile.files {
+                let bytes = try installation.contents(of: "\(folder)/\(path.text)")
+                files.append(.init(name: path.text, bytes: bytes))
+            }
+            let command = profile.command.map { word in
+                word == "/usr/bin/python3" && !python.liesUnderUsr ? python.path : word
+            }
+            return CodingAgentFiles(command: command, files: files, name: name)
+        }
+    }
+
+    // The operator's view is written by the supervisor, so the directory becomes its own.
+    private static func openWorkspace(
+        _ path: String
+    ) throws(SupervisorError) -> Descriptor?.Box {
+        try system("open the workspace", "\(path)/workspace") { () throws(SystemError) in
+            let directory = try Descriptor.open("\(path)/workspace", [.read, .directory])
+            try directory.setOwner(StateLayout.supervisor, group: StateLayout.supervisor)
+            return Descriptor?.Box(directory)
+        }
+    }
+}
+
+extension PythonInterpreter {
+    /// Whether the coding sandbox sees this interpreter as `/usr/bin/python3`.
+    var liesUnderUsr: Bool { path.hasPrefix("/usr/bin/") }
+}
+
+/// The compiled plans of one experiment.
+public struct ExperimentPlans: Sendable {
+    /// The coding sandbox.
+    public let coding: CompiledPlan
+    /// One candidate sandbox.
+    public let candidate: CompiledPlan
+    /// The examiner with the train split.
+    public let trainExaminer: CompiledPlan
+    /// The examiner with the test split.
+    public let testExaminer: CompiledPlan
+
+    /// Every plan.
+    var all: [CompiledPlan] { [coding, candidate, trainExaminer, testExaminer] }
+
+    /// Digests by name, as the genesis row keeps them.
+    public var digests: [String: String] {
+        [
+            "coding-agent": "\(coding.digest)", "candidate": "\(candidate.digest)",
+            "examiner-train": "\(trainExaminer.digest)", "examiner-test": "\(testExaminer.digest)",
+        ]
+    }
+
+    /// Resolves the plans of an experiment that was set up; makes and changes nothing.
+    ///
+    /// - Throws: ``SupervisorError``, also where there is no state of this experiment.
+    public init(
+        of experiment: Experiment,
+        layout: StateLayout,
+        installation: Installation
+    ) throws(SupervisorError) {
+        let config = try ExperimentInputs.readConfig(experiment.directory)
+        try self.init(
+            config,
+            id: experiment.id,
+            layout: layout,
+            installation: installation,
+            python: ExperimentInputs.findPython(config)
+        )
+    }
+
+    init(
+        _ config: ExperimentConfig,
+        id: String,
+        layout: StateLayout,
+        installation: Installation,
+        python: PythonInterpreter
+    ) throws(SupervisorError) {
+        let directory = config.sandbox.policies ?? "\(installation.resources)/policies"
+        let prefix = python.liesUnderUsr ? "/usr" : python.prefix
+        func plan(_ name: String, split: String? = nil) throws(SupervisorError) -> SandboxPlan {
+            try PolicySource(directory: directory, layout: layout).plan(
+                name,
+                pythonPrefix: prefix,
+                vaultSplit: split
+            )
+        }
+        var coding = try plan("coding-agent")
+        coding.limits.wallClock = Milliseconds(
+            UInt64(clamping: config.codingAgent.wall.components.seconds) * 1000
+        )
+        var candidate = try plan("candidate")
+        if let limit = config.perTaskTimeout {
+            candidate.limits.wallClock = Milliseconds(
+                UInt64(clamping: limit.components.seconds) * 1000
+            )
+        }
+        self.coding = CompiledPlan(coding)
+        self.candidate = CompiledPlan(candidate)
+        trainExaminer = CompiledPlan(
+            try plan("examiner", split: layout.split(id, "train"))
+        )
+        testExaminer = CompiledPlan(try plan("examiner", split: layout.split(id, "test")))
+    }
+}
+
+/// A directory of policies, resolved against this host.
+public struct PolicySource {
+    private let directory: String
+    private let layout: StateLayout
+
+    /// Names the directory.
+    public init(directory: String, layout: StateLayout) {
+        self.directory = directory
+        self.layout = layout
+    }
+
+    /// The plan of a policy.
+    public func plan(
+        _ name: String,
+        pythonPrefix: String,
+        vaultSplit: String?
+    ) throws(SupervisorError) -> SandboxPlan {
+        do throws(PolicyRefusal) {
+            let library = try PolicyLibrary(directory: directory)
+            let resolver = PolicyResolver(
+                groups: library.groups,
+                context: .host(
+                    stateDirectory: layout.root,
+                    variables: PolicyVariables(
+                        pythonPrefix: pythonPrefix,
+                        vaultSplit: vaultSplit
+                    )
+                )
+            )
+            return try resolver.resolve(library.policy(named: name)).plan
+        } catch { throw SupervisorError(.usage, error) }
+    }
+}

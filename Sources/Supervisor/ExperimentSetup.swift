@@ -1,0 +1,186 @@
+internal import HostKernel
+internal import Ledger
+internal import LinuxKernel
+internal import Workspace
+
+/// `init`: writes an experiment's directory and makes its record with a new key.
+public struct ExperimentSetup {
+    private let directory: String
+    private let benchmark: String
+    private let codingAgent: String
+    private let layout: StateLayout
+    private let installation: Installation
+    /// The grid of times at which the coding agent is told results.
+    ///
+    /// The slot in which a result is told is a message of its own unless a slot is longer than an
+    /// exam; exams of the shipped benchmark take seconds.
+    public var releaseGrid = "30s"
+
+    /// Begins.
+    ///
+    /// - Parameters:
+    ///   - directory: where the experiment goes; it may exist if it is no experiment yet.
+    ///   - benchmark: a name that ships, or a directory (a path with a slash).
+    ///   - codingAgent: a profile that ships.
+    ///   - layout: where state is kept.
+    ///   - installation: where policies and templates lie.
+    public init(
+        directory: String,
+        benchmark: String,
+        codingAgent: String,
+        layout: StateLayout,
+        installation: Installation
+    ) {
+        self.directory = directory
+        self.benchmark = benchmark
+        self.codingAgent = codingAgent
+        self.layout = layout
+        self.installation = installation
+    }
+
+    /// Writes everything; an experiment that exists is refused.
+    public func create() throws(SupervisorError) -> Experiment {
+        let own = benchmark.contains("/") ? try Experiment.absolute(benchmark) : nil
+        if own == nil {
+            try require("benchmark", benchmark, "templates/benchmarks/\(benchmark)/benchmark.yaml")
+        }
+        try require(
+            "coding agent",
+            codingAgent,
+            "templates/coding-agents/\(codingAgent)/profile.yaml"
+        )
+        let source = own ?? BenchmarkFiles.shippedDirectory(benchmark, installation)
+        let files = try BenchmarkFiles(directory: source, installation: installation)
+        let config = try configuration(files.manifest)
+        let id = try system("draw an id", "experiment") { () throws(SystemError) in
+            try KernelRandom.bytes(8).map { byte in
+                let digits = Array("0123456789abcdef".utf8)
+                return String(
+                    decoding: [digits[Int(byte >> 4)], digits[Int(byte & 15)]],
+                    as: UTF8.self
+                )
+            }.joined()
+        }
+        let path = try writeDirectory(files, config, id: id, own: own)
+        try createState(id)
+        return Experiment(directory: path, id: id, benchmarkDirectory: own)
+    }
+
+    // A name is a name and no path, whatever it would lead to.
+    private func require(_ kind: String, _ name: String, _ file: String) throws(SupervisorError) {
+        guard name.contains("/") || !installation.has(file) else { return }
+        throw SupervisorError(
+            .usage,
+            operation: "set up an experiment",
+            location: "\(kind) \(name)",
+            reason: "none of this name ships",
+            remedy: "name one below \(installation.resources)/templates"
+                + (kind == "benchmark" ? ", or the directory of your own with a slash" : "")
+        )
+    }
+
+    // The shipped configuration of the benchmark, or of `command` for one of the user's own.
+    private func configuration(_ manifest: BenchmarkManifest) throws(SupervisorError) -> [UInt8] {
+        let shipped = "templates/experiments/\(manifest.benchmark).yaml"
+        let name =
+            installation.has(shipped) ? shipped : "templates/experiments/command.yaml"
+        let text = String(decoding: try installation.contents(of: name), as: UTF8.self)
+            .replacing("{{benchmark}}", with: manifest.benchmark)
+            .replacing("{{coding_agent}}", with: codingAgent)
+            .replacing("{{grid}}", with: releaseGrid)
+        let bytes = Array(text.utf8)
+        // A template that does not parse is found here and not by `prepare`.
+        _ = try workspace { () throws(WorkspaceError) in
+            try ExperimentConfig(parsing: bytes, file: name)
+        }
+        return bytes
+    }
+
+    private func program(_ files: BenchmarkFiles) throws(SupervisorError) -> [UInt8] {
+        let base = try installation.contents(of: "templates/programs/base.md")
+        let part = String(decoding: files.program, as: UTF8.self)
+        return Array(
+            String(decoding: base, as: UTF8.self).replacing("{{benchmark}}", with: part).utf8
+        )
+    }
+
+    private func writeDirectory(
+        _ files: BenchmarkFiles,
+        _ config: [UInt8],
+        id: String,
+        own: String?
+    ) throws(SupervisorError) -> String {
+        let text = try program(files)
+        let path = try system("make the experiment's directory", directory) {
+            () throws(SystemError) in
+            try Self.makeDirectory(directory)
+            return try Descriptor.resolvedPath(directory)
+        }
+        // First and exclusively: of two that set up one directory, one is refused.
+        try claim(path, Experiment(directory: path, id: id, benchmarkDirectory: own).marker)
+        try system("write the experiment", path) { () throws(SystemError) in
+            let folder = try Descriptor.open(path, [.read, .directory])
+            for name in ["agent", "workspace"] {
+                do throws(SystemError) { try folder.makeDirectory(name) } catch {
+                    guard error.isAlreadyThere else { throw error }
+                }
+            }
+            try folder.replace("experiment_config.yaml", with: config)
+            try folder.replace("PROGRAM.md", with: text)
+            try folder.openBeneath("agent", [.read, .directory])
+                .replace("agent.py", with: files.template)
+        }
+        return path
+    }
+
+    private func claim(_ path: String, _ marker: [UInt8]) throws(SupervisorError) {
+        do throws(SystemError) {
+            let folder = try Descriptor.open(path, [.read, .directory])
+            try folder.openBeneath(
+                Experiment.markerName,
+                [.write, .createNew],
+                permissions: 0o644
+            ).writeAll(marker)
+        } catch {
+            guard error.isAlreadyThere else {
+                throw SupervisorError(error, "write the experiment", path)
+            }
+            throw SupervisorError(
+                .usage,
+                operation: "set up an experiment",
+                location: path,
+                reason: "there is one in this directory already",
+                remedy: "name another directory, or go on with `invigilator prepare`"
+            )
+        }
+    }
+
+    private static func makeDirectory(_ path: String) throws(SystemError) {
+        do throws(SystemError) {
+            try StateLayout.makeDirectories(from: path)
+        } catch {
+            guard error.isAlreadyThere else { throw error }
+        }
+    }
+
+    private func createState(_ id: String) throws(SupervisorError) {
+        try layout.create()
+        try layout.create(experiment: id)
+        let time = WallClock.milliseconds
+        let ledger = try ledgered { () throws(LedgerError) in
+            try Ledger.create(at: layout.ledger(id), keyAt: layout.key(id), time: time)
+        }
+        try ledgered { () throws(LedgerError) in try ledger.close() }
+        try system("give the record to the supervisor", layout.experiment(id)) {
+            () throws(SystemError) in
+            let folder = try Descriptor.open(layout.experiment(id), [.read, .directory])
+            for name in try folder.entries() {
+                try folder.setOwner(
+                    of: name,
+                    StateLayout.supervisor,
+                    group: StateLayout.supervisor
+                )
+            }
+        }
+    }
+}

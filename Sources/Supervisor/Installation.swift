@@ -1,0 +1,86 @@
+internal import HostKernel
+internal import LinuxKernel
+
+/// Where this program and what ships with it lie.
+public struct Installation: Sendable {
+    /// The directory that holds `policies` and `templates`.
+    public let resources: String
+    /// The launcher's program.
+    public let launcher: String
+
+    /// Looks beside the running program, then upwards: an installed tree has both directories next to
+    /// `bin`, a checkout has them above its build directory.
+    ///
+    /// No environment variable and no option changes what is found.
+    public static func find() throws(SupervisorError) -> Installation {
+        let program = try system("find this program", "/proc/self/exe") {
+            () throws(SystemError) in
+            try Descriptor.open("/proc/\(CurrentProcess.pid)", [.read, .directory])
+                .linkText("exe")
+        }
+        let directory = parent(of: program)
+        var candidate = directory
+        for _ in 0..<6 {
+            if holdsResources(candidate) {
+                return Installation(
+                    resources: candidate,
+                    launcher: "\(directory)/invigilator-launcher"
+                )
+            }
+            candidate = parent(of: candidate)
+        }
+        throw SupervisorError(
+            .hostFailed,
+            operation: "find policies and templates",
+            location: directory,
+            reason: "neither this directory nor one above it holds both",
+            remedy: "install with `make install`, or run from a checkout's build directory"
+        )
+    }
+
+    /// A file that ships with the program.
+    public func contents(of path: String) throws(SupervisorError) -> [UInt8] {
+        try Self.contents("\(resources)/\(path)")
+    }
+
+    /// Whether a file ships with the program.
+    public func has(_ path: String) -> Bool {
+        do throws(SystemError) {
+            return try FileStatus(path: "\(resources)/\(path)").kind == .regular
+        } catch {
+            return false  // what cannot be looked at does not ship
+        }
+    }
+
+    /// A file by its path, at most 64 MiB.
+    static func contents(_ path: String) throws(SupervisorError) -> [UInt8] {
+        do throws(SystemError) {
+            return try Descriptor.open(path, [.read, .nonBlocking]).readAll(limit: 64 << 20)
+        } catch {
+            guard error.isMissing else { throw SupervisorError(error, "read a file", path) }
+            throw SupervisorError(
+                .usage,
+                operation: "read a file",
+                location: path,
+                reason: "it does not exist",
+                remedy: "write it, or name a directory that holds it"
+            )
+        }
+    }
+
+    private static func parent(of path: String) -> String {
+        let parts = path.split(separator: "/").dropLast()
+        return "/" + parts.joined(separator: "/")
+    }
+
+    private static func holdsResources(_ path: String) -> Bool {
+        ["policies", "templates"].allSatisfy { name in
+            do throws(SystemError) {
+                return try FileStatus(path: "\(path)/\(name)").kind == .directory
+            } catch {
+                // What cannot be looked at is not there for us; the caller goes on upwards.
+                return false
+            }
+        }
+    }
+}

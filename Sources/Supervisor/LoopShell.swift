@@ -1,0 +1,335 @@
+// Performs the actions of the loop: the only place where its decisions meet sandboxes, files and rows.
+//
+// A row is on the disk before anything after it happens. An exam runs from the top of `run`, never
+// inside an action, so that every other action of its batch has been carried out first.
+
+internal import HostKernel
+internal import Benchmarks
+internal import ExamResults
+public import IterationLoop
+internal import LauncherClient
+internal import LauncherProtocol
+internal import Ledger
+internal import LinuxKernel
+internal import SandboxPlan
+public import StrictJSON
+internal import Workspace
+
+/// Runs the loop of one experiment to its end.
+public final class LoopShell {
+    let supervision: Supervision
+    var machine: LoopMachine
+    let repository: CandidateRepository
+    let audit: StaticAudit
+    let progress: (String) -> Void
+    var coding: CodingSandbox?
+    var control: RequestSocket?
+    var signals: SignalDescriptor?
+    var requests: [Int: ConnectionID] = [:]
+    /// Answers to the operator's wishes.
+    var answers: [Int: JSONValue] = [:]
+    var holds = Holds()
+    var pendingExam: ExamRequest?
+    var runningExam: ExamRun?
+    var isCancelling = false
+    var lastTrain: Benchmarks.ExamReport?
+    private var queue: [LoopEvent] = []
+    var end: EndReason?
+    var failure: SupervisorError?
+    var timer: EventLoop.Token?
+    private var start: EventLoop.Token?
+    private var follow: EventLoop.Token?
+    /// Whether the coding agent is being ended: who asks for a hold waits until it is gone.
+    var isTidying = false
+    /// When the event was taken whose actions are being performed; its rows carry this time.
+    var moment = Moment(milliseconds: 0)
+    private var isDraining = false
+    var lastSnapshot: CandidateSnapshot?
+    /// Size of the best candidate, against which the audit measures growth.
+    var bestSize = 0
+
+    /// Prepares a run from the whole record.
+    ///
+    /// - Parameters:
+    ///   - supervision: the supervisor after its root phase.
+    ///   - rules: budgets.
+    ///   - progress: told one line for each thing worth knowing.
+    /// - Throws: ``SupervisorError``.
+    public init(
+        _ supervision: Supervision,
+        rules: LoopRules,
+        progress: @escaping (String) -> Void
+    ) throws(SupervisorError) {
+        self.supervision = supervision
+        self.progress = progress
+        let entries = try ledgered { () throws(LedgerError) in try supervision.ledger.entries() }
+        let facts: JSONValue = ["launcher_level": .string(supervision.launcher.level.name)]
+        machine = try looped { () throws(LoopError) in
+            let state = try CampaignState(replaying: entries.map(RecordedRow.init))
+            return try LoopMachine(state: state, rules: rules, facts: facts)
+        }
+        if let genesis = machine.state.genesis { try supervision.requireUnchanged(genesis) }
+        supervision.trainTasks = machine.state.train
+        let id = supervision.inputs.experiment.id
+        repository = CandidateRepository(at: supervision.layout.repository(id))
+        audit = StaticAudit(markers: supervision.inputs.taskMarkers)
+    }
+
+    /// Where the experiment stands.
+    public var state: CampaignState { machine.state }
+
+    /// Runs until a stop rule holds, and leaves nothing running.
+    ///
+    /// - Returns: why it ended.
+    public func run() throws(SupervisorError) -> EndReason {
+        try openControl()
+        let agent = try currentAgent()
+        if machine.rules.hasCodingAgent {
+            coding = try CodingSandbox(
+                supervision,
+                agent: agent,
+                onRequest: { [unowned self] number, bytes in
+                    requests[number] = ConnectionID(number)
+                    post(.request(ConnectionID(number), bytes))
+                },
+                onEnd: { [unowned self] number in
+                    guard let id = requests.removeValue(forKey: number) else { return }
+                    post(.disconnected(id))
+                }
+            )
+            try restoreTraces()
+            supervision.turn.onShare = { [unowned self] mayRun throws(SupervisorError) in
+                try coding?.setMayRun(mayRun)
+            }
+        }
+        watchLauncher()
+        post(.start)
+        do throws(SupervisorError) {
+            try serve()
+        } catch {
+            tidyAfterError()
+            throw error
+        }
+        try tidy()
+        return end ?? .stopped(reason: "the run ended")
+    }
+
+    /// Carries out one wish of the operator without a coding agent: the file judged is the one in
+    /// the experiment's directory.
+    ///
+    /// - Parameter wishes: requests as a coding agent would make them, each after the other's answer.
+    /// - Returns: the last answer.
+    /// - Throws: ``SupervisorError``.
+    public func carryOut(_ wishes: [JSONValue]) throws(SupervisorError) -> JSONValue {
+        try openControl()
+        watchLauncher()
+        post(.start)
+        var answer: JSONValue = .null
+        do throws(SupervisorError) {
+            for (number, wish) in wishes.enumerated() {
+                requests[number] = ConnectionID(number)
+                post(.request(ConnectionID(number), wish.canonicalBytes))
+                try serve(until: { answers[number] != nil })
+                answer = answers[number] ?? .null
+                if answer["ok"]?.boolValue != true { break }
+            }
+            if end == nil { post(.stop(reason: "the operator's wish is carried out")) }
+            try serve(until: { false })
+        } catch {
+            tidyAfterError()
+            throw error
+        }
+        try tidy()
+        return answer
+    }
+
+    private func serve(until condition: () -> Bool = { false }) throws(SupervisorError) {
+        while end == nil, !condition() {
+            try drainQueue()
+            if let failure { throw failure }
+            if end != nil || condition() { return }
+            if let exam = pendingExam {
+                pendingExam = nil
+                try perform(exam)
+                continue
+            }
+            try system("wait for events", "event loop") { () throws(SystemError) in
+                try supervision.loop.turn(atMost: nil)
+            }
+        }
+    }
+
+    // MARK: - events
+
+    // While an exam runs its own loop, events are taken by a deadline of that loop: a status question,
+    // a pause or a stop must not wait for the exam's end.
+    func post(_ event: LoopEvent) {
+        queue.append(event)
+        guard runningExam != nil else { return }
+        _ = supervision.loop.at(MonotonicTime.now) { [unowned self] in
+            do throws(SupervisorError) { try drainQueue() } catch {
+                failure = error
+                cancelExam()
+            }
+        }
+    }
+
+    func drainQueue() throws(SupervisorError) {
+        guard !isDraining else { return }
+        isDraining = true
+        defer { isDraining = false }
+        while !queue.isEmpty, end == nil {
+            let event = queue.removeFirst()
+            let now = Moment(milliseconds: WallClock.milliseconds)
+            moment = now
+            let actions: [LoopAction]
+            do throws(LoopError) {
+                actions = try machine.receive(event, at: now)
+            } catch {
+                // What cannot happen in this phase changed nothing; whoever asked is told.
+                if case .request(let connection, _) = event {
+                    answer(connection, Self.refusal(error))
+                }
+                continue
+            }
+            for action in actions { try perform(action) }
+            setTimer()
+        }
+    }
+
+    private static func refusal(_ error: LoopError) -> JSONValue {
+        [
+            "ok": false,
+            "error": [
+                "code": "host", "operation": "take a request", "reason": .string("\(error)"),
+                "remedy": "ask again later",
+            ],
+        ]
+    }
+
+    private func setTimer() {
+        supervision.loop.forget(timer)
+        guard let deadline = machine.nextDeadline else { return timer = nil }
+        let left = max(0, deadline.milliseconds - WallClock.milliseconds)
+        let time = MonotonicTime.now.advanced(by: .milliseconds(UInt64(left)))
+        timer = supervision.loop.at(time) { [unowned self] in post(.tick) }
+    }
+
+    // MARK: - actions
+
+    func perform(_ action: LoopAction) throws(SupervisorError) {
+        switch action {
+        case .record(let event): try append(event)
+        case .startAgent: try startAgent()
+        case .freezeAgent: try coding?.setFreezeWanted(true)
+        case .thawAgent: try coding?.setFreezeWanted(false)
+        case .takeSnapshot(let purpose): try takeSnapshot(purpose)
+        case .runExam(let request): pendingExam = request
+        case .cancelExam: cancelExam()
+        case .accept(let commit):
+            try workspace { () throws(WorkspaceError) in try repository.accept(CommitName(commit)) }
+            bestSize = try bytes(of: commit).count
+        case .restore(_, let commit): try restore(commit)
+        case .publishTraces: try publishTraces()
+        case .render: try render()
+        case .reply(let connection, let value): answer(connection, value)
+        case .replyStatus(let connection, let value): try replyStatus(connection, value)
+        case .replyDifference(let connection, let commit): try replyDifference(connection, commit)
+        case .endRun(let reason): end = reason
+        }
+    }
+
+    func append(_ event: LedgerEvent) throws(SupervisorError) {
+        try supervision.append(event, at: moment.milliseconds)
+        if let line = ProgressLine.text(of: event) { progress(line) }
+    }
+
+    /// Starts the coding agent, as soon as no sealed exam of another experiment runs: whoever runs one
+    /// has the lock, and asked only those to hold their agents who had begun before.
+    func startAgent() throws(SupervisorError) {
+        guard try supervision.turn.takeShare() else {
+            if start == nil {
+                progress("the coding agent waits for another experiment's sealed exam")
+            }
+            start = supervision.loop.at(MonotonicTime.now.advanced(by: ControlQuestion.step)) {
+                [unowned self] in
+                do throws(SupervisorError) { try startAgent() } catch { failure = error }
+            }
+            return
+        }
+        try coding?.start { [unowned self] exit in
+            post(.agentExited(code: Int(exit.code ?? (128 + (exit.signal ?? 9)))))
+        }
+        progress("coding agent \(supervision.inputs.codingAgent.name) started")
+        followTurn()
+    }
+
+    /// Looks again and again whether a sealed exam of this host wants our coding agent frozen.
+    private func followTurn() {
+        follow = supervision.loop.at(MonotonicTime.now.advanced(by: ControlQuestion.step)) {
+            [unowned self] in
+            do throws(SupervisorError) {
+                try supervision.turn.follow()
+                followTurn()
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// Ends the run, whatever it does now.
+    func fail(_ error: SupervisorError) {
+        if failure == nil { failure = error }
+        cancelExam()
+    }
+
+    func answer(_ connection: ConnectionID, _ value: JSONValue) {
+        guard requests.removeValue(forKey: connection.number) != nil else { return }
+        answers[connection.number] = machine.rules.hasCodingAgent ? nil : value
+        coding?.socket.answer(connection.number, value)
+    }
+
+    // MARK: - the end
+
+    // Without its launcher a run is over, and so is an exam that waits for exits.
+    private func watchLauncher() {
+        supervision.launcher.onLost = { [unowned self] in
+            failure = SupervisorError(LauncherError.lost(during: "run the loop"))
+            runningExam?.cancel()
+        }
+    }
+
+    // What went wrong first is what a person needs to read.
+    private func tidyAfterError() {
+        do throws(SupervisorError) { try tidy() } catch {}
+    }
+
+    private func tidy() throws(SupervisorError) {
+        supervision.loop.forget(timer)
+        supervision.loop.forget(start)
+        supervision.loop.forget(follow)
+        supervision.turn.onShare = { _ in }
+        supervision.launcher.onLost = {}
+        isTidying = true
+        let coding = coding
+        self.coding = nil
+        if failure == nil {
+            try coding?.end()
+            try supervision.turn.giveBackShare()
+        }
+        control?.close()
+        control = nil
+        try removeControl()
+    }
+}
+
+extension RecordedRow {
+    init(_ entry: LedgerEntry) {
+        self.init(
+            sequence: entry.sequence,
+            time: Moment(milliseconds: entry.time),
+            kind: entry.kind.rawValue,
+            body: entry.body
+        )
+    }
+}

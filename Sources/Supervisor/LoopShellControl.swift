@@ -1,0 +1,98 @@
+internal import Benchmarks
+internal import ExamResults
+internal import IterationLoop
+internal import LauncherClient
+internal import LinuxKernel
+internal import StrictJSON
+internal import Workspace
+
+// Commands from another terminal or another experiment, and signals.
+
+extension LoopShell {
+    func openControl() throws(SupervisorError) {
+        // The ledger's lock is ours, so a socket file that exists belongs to a dead run.
+        try removeControl()
+        let id = supervision.inputs.experiment.id
+        control = try system("open the control socket", supervision.layout.control(id)) {
+            () throws(SystemError) in
+            let folder = try Descriptor.open(
+                supervision.layout.experiment(id),
+                [.read, .directory]
+            )
+            return try RequestSocket(
+                path: ControlFile.path(in: folder),
+                loop: supervision.loop,
+                onRequest: { [unowned self] number, bytes in takeControl(number, bytes) },
+                onEnd: { [unowned self] number in
+                    do throws(SupervisorError) {
+                        try holds.remove(number, freezing: changeHolds)
+                    } catch {
+                        fail(error)
+                    }
+                }
+            )
+        }
+        signals = try system("watch signals", "SIGINT, SIGTERM") { () throws(SystemError) in
+            try SignalDescriptor([1, 2, 15])
+        }
+        switch signals {
+        case .some(let descriptor):
+            _ = supervision.loop.watch(descriptor.descriptor, .readable) { [unowned self] _ in
+                guard end == nil else { return }
+                do throws(SystemError) { _ = try signals?.next() } catch {}
+                post(.stop(reason: "a signal asked for the end"))
+            }
+        case .none: break
+        }
+    }
+
+    /// Removes the socket's file, which outlives whoever bound it.
+    func removeControl() throws(SupervisorError) {
+        let folder = supervision.layout.experiment(supervision.inputs.experiment.id)
+        try system("remove the control socket", folder) { () throws(SystemError) in
+            do throws(SystemError) {
+                try Descriptor.open(folder, [.read, .directory]).remove(ControlFile.name)
+            } catch {
+                guard error.isMissing else { throw error }
+            }
+        }
+    }
+
+    func takeControl(_ number: Int, _ bytes: [UInt8]) {
+        var verb: ControlVerb?
+        do throws(JSONError) {
+            let value = try JSONValue(parsing: bytes, limits: .request)
+            verb = value["verb"]?.stringValue.flatMap(ControlVerb.init(rawValue:))
+        } catch {}  // a malformed request has no verb and is refused below
+        switch verb {
+        case .pause: post(.pause)
+        case .resume: post(.resume)
+        case .stop: post(.stop(reason: "the operator asked for the end"))
+        case .status: break
+        case .hold:
+            guard !isTidying else { return }
+            guard let error = holds.add(number, freezing: changeHolds) else {
+                control?.answerAndKeep(number, ["ok": true])
+                return
+            }
+            control?.answer(number, ["ok": false, "reason": .string(error.description)])
+            fail(error)
+            return
+        case nil:
+            control?.answer(number, ["ok": false])
+            return
+        }
+        control?.answer(
+            number,
+            [
+                "ok": true, "phase": .string(machine.phase.rawValue),
+                "paused": .bool(machine.state.isPaused),
+                "frozen": .bool(machine.isAgentFrozen || !holds.isEmpty),
+            ]
+        )
+    }
+
+    private func changeHolds(by difference: Int) throws(SupervisorError) {
+        try coding?.changeHolds(by: difference)
+    }
+}

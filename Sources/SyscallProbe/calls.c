@@ -1,0 +1,256 @@
+// Attempts at calls that a sandbox refuses. Every attempt is harmless where it succeeds: what it makes
+// ends with this process.
+
+#include "probe.h"
+
+#include <linux/audit.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static long try_mount(void) { return mount("none", "/tmp", "tmpfs", 0, NULL); }
+static long try_remount(void) {
+    return mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_NOSUID, NULL);
+}
+static long try_unmount(void) { return umount2("/tmp", MNT_DETACH); }
+static long try_unshare(void) { return unshare(CLONE_NEWUSER); }
+static long try_setns(void) { return syscall(SYS_setns, -1, 0); }
+static long try_ptrace(void) { return ptrace(PTRACE_TRACEME, 0, NULL, NULL); }
+static long try_keyctl(void) { return syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -3, 1); }
+static long try_add_key(void) { return syscall(SYS_add_key, "user", "probe", "x", 1, -1); }
+static long try_userfaultfd(void) { return syscall(SYS_userfaultfd, 1 /* USER_MODE_ONLY */); }
+static long try_pidfd_open(void) { return syscall(SYS_pidfd_open, getpid(), 0); }
+static long try_memfd(void) { return syscall(SYS_memfd_create, "probe", 0); }
+static long try_fsopen(void) { return syscall(SYS_fsopen, "tmpfs", 0); }
+static long try_open_tree(void) { return syscall(SYS_open_tree, -100, "/", 0); }
+static long try_shmget(void) {
+    long segment = syscall(SYS_shmget, 0 /* IPC_PRIVATE */, 4096, 01600);
+    if (segment >= 0) syscall(SYS_shmctl, segment, 0 /* IPC_RMID */, NULL);
+    return segment;
+}
+static long try_msgget(void) {
+    long queue = syscall(SYS_msgget, 0 /* IPC_PRIVATE */, 01600);
+    if (queue >= 0) syscall(SYS_msgctl, queue, 0 /* IPC_RMID */, NULL);
+    return queue;
+}
+static long try_vsock(void) { return socket(40, SOCK_STREAM, 0); }
+static long try_packet(void) { return socket(17, SOCK_RAW, 0); }
+
+// Runs a clone that may succeed in a child that ends at once.
+static long clone_with(unsigned long flags) {
+    long child = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) _exit(0);
+    if (child > 0) waitpid((pid_t)child, NULL, 0);
+    return child;
+}
+
+static long try_clone(void) { return clone_with(CLONE_NEWUSER); }
+static long try_clone_high(void) { return clone_with(CLONE_NEWUSER | 1UL << 32); }
+
+static long try_clone3(void) {
+    uint64_t arguments[8] = {0, 0, 0, 0, SIGCHLD, 0, 0, 0};
+    long child = syscall(SYS_clone3, arguments, sizeof arguments);
+    if (child == 0) _exit(0);
+    if (child > 0) waitpid((pid_t)child, NULL, 0);
+    return child;
+}
+
+static long try_bpf(void) {
+    union bpf_attr attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.map_type = BPF_MAP_TYPE_ARRAY;
+    attribute.key_size = 4, attribute.value_size = 8, attribute.max_entries = 1;
+    return syscall(SYS_bpf, BPF_MAP_CREATE, &attribute, sizeof attribute);
+}
+
+static long try_perf(void) {
+    struct perf_event_attr attribute;
+    memset(&attribute, 0, sizeof attribute);
+    attribute.size = sizeof attribute, attribute.type = PERF_TYPE_SOFTWARE;
+    attribute.config = PERF_COUNT_SW_DUMMY, attribute.exclude_kernel = 1;
+    return syscall(SYS_perf_event_open, &attribute, 0, -1, -1, 0);
+}
+
+static long try_io_uring(void) {
+    char parameters[120] = {0};
+    return syscall(SYS_io_uring_setup, 4, parameters);
+}
+
+static long try_process_vm(void) {
+    char from = 1, to = 0;
+    struct iovec local = {&to, 1}, remote = {&from, 1};
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+}
+
+static long try_mincore(void) {
+    unsigned char answer = 0;
+    void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return syscall(SYS_mincore, page, 4096, &answer);
+}
+
+// The kernel reads the family as 32 bits; a filter that compares 64 lets the high bit through.
+static long try_vsock_high(void) { return syscall(SYS_socket, 40 | 1UL << 32, SOCK_STREAM, 0); }
+static long try_tiocsti(void) { return syscall(SYS_ioctl, 0, 0x5412UL, "x"); }
+static long try_tiocsti_high(void) { return syscall(SYS_ioctl, 0, 0x5412UL | 1UL << 32, "x"); }
+static long try_tioclinux(void) {
+    char subcode = 6;
+    return syscall(SYS_ioctl, 0, 0x541cUL, &subcode);
+}
+
+static long try_x32(void) { return syscall((long)(0x40000000UL | SYS_getpid)); }
+
+// getpid of the 32-bit table, by the 32-bit gate.
+static long try_int80(void) {
+    long answer = 20;
+    __asm__ volatile("int $0x80" : "+a"(answer) : : "memory", "r8", "r9", "r10", "r11");
+    if (answer >= 0) return answer;
+    errno = (int)-answer;
+    return -1;
+}
+
+static const struct {
+    const char *name;
+    long (*attempt)(void);
+} attempts[] = {
+    {"mount", try_mount},           {"remount", try_remount},
+    {"umount2", try_unmount},       {"unshare", try_unshare},
+    {"setns", try_setns},           {"clone-newuser", try_clone},
+    {"clone-newuser-high", try_clone_high}, {"clone3", try_clone3},
+    {"ptrace", try_ptrace},         {"bpf", try_bpf},
+    {"keyctl", try_keyctl},         {"add_key", try_add_key},
+    {"io_uring_setup", try_io_uring}, {"userfaultfd", try_userfaultfd},
+    {"perf_event_open", try_perf},  {"process_vm_readv", try_process_vm},
+    {"pidfd_open", try_pidfd_open}, {"memfd_create", try_memfd},
+    {"fsopen", try_fsopen},         {"open_tree", try_open_tree},
+    {"mincore", try_mincore},       {"vsock", try_vsock},
+    {"vsock-high", try_vsock_high}, {"packet", try_packet},
+    {"tiocsti", try_tiocsti},       {"tiocsti-high", try_tiocsti_high},
+    {"tioclinux", try_tioclinux},   {"x32", try_x32},
+    {"int80", try_int80},           {"shmget", try_shmget},
+    {"msgget", try_msgget},
+};
+
+// Each attempt in a child of its own: one may cost the child its rights, its parent or its life.
+static void attempt_apart(const char *name, long (*attempt)(void)) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        report(name, attempt());
+        _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0) report(name, -1);
+    if (WIFSIGNALED(status)) printf("%s=SIG%s\n", name, sigabbrev_np(WTERMSIG(status)));
+}
+
+static int call(int count, char **words) {
+    for (int index = 0; index < count; index++)
+        for (size_t which = 0; which < sizeof attempts / sizeof *attempts; which++)
+            if (strcmp(attempts[which].name, words[index]) == 0)
+                attempt_apart(words[index], attempts[which].attempt);
+    return 0;
+}
+
+// One attempt in this process itself, whatever it costs.
+static int call_here(int count, char **words) {
+    if (count != 1) return -1;
+    for (size_t which = 0; which < sizeof attempts / sizeof *attempts; which++)
+        if (strcmp(attempts[which].name, words[0]) == 0) report(words[0], attempts[which].attempt());
+    return 0;
+}
+
+// Calls each number with arguments that no call accepts; for numbers that a filter must refuse.
+static int sweep(int count, char **words) {
+    for (int index = 0; index < count; index++)
+        report(words[index], syscall(atol(words[index]), -1L, -1L, -1L, -1L, -1L, -1L));
+    return 0;
+}
+
+static int signal_process(int count, char **words) {
+    if (count != 2) return -1;
+    report("kill", kill(atoi(words[0]), atoi(words[1])));
+    return 0;
+}
+
+// Which process ids up to a limit answer a null signal.
+static int find_processes(int count, char **words) {
+    if (count != 1) return -1;
+    for (int pid = 1; pid < atoi(words[0]); pid++)
+        if (kill(pid, 0) == 0 || errno != ESRCH) printf("found.%d\n", pid);
+    return 0;
+}
+
+static int connect_to(int count, char **words) {
+    if (count != 2) return -1;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(words[1]))};
+    inet_pton(AF_INET, words[0], &address.sin_addr);
+    int file = socket(AF_INET, SOCK_DGRAM, 0);
+    report("socket", file);
+    if (file >= 0) report("connect", connect(file, (struct sockaddr *)&address, sizeof address));
+    return 0;
+}
+
+// tcp ADDRESS PORT: binds a port of its own and connects to that one.
+static int tcp(int count, char **words) {
+    if (count != 2) return -1;
+    struct sockaddr_in own = {.sin_family = AF_INET}, address = own;
+    address.sin_port = htons((uint16_t)atoi(words[1]));
+    inet_pton(AF_INET, words[0], &address.sin_addr);
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    report("socket", file);
+    if (file < 0) return 0;
+    own.sin_port = htons(40404);
+    report("bind", bind(file, (struct sockaddr *)&own, sizeof own));
+    file = socket(AF_INET, SOCK_STREAM, 0);
+    report("connect", connect(file, (struct sockaddr *)&address, sizeof address));
+    return 0;
+}
+
+// abstract listen|connect|both NAME: a socket without a file. A listener waits for its input to end.
+static int abstract_socket(int count, char **words) {
+    if (count != 2) return -1;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path + 1, words[1], sizeof address.sun_path - 2);
+    socklen_t length = (socklen_t)(sizeof(sa_family_t) + 1 + strlen(words[1]));
+    int file = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (strcmp(words[0], "connect") == 0) {
+        report("connect", connect(file, (struct sockaddr *)&address, length));
+        return 0;
+    }
+    if (strcmp(words[0], "both") == 0) {
+        int other = socket(AF_UNIX, SOCK_STREAM, 0);
+        report("bind", bind(other, (struct sockaddr *)&address, length));
+        report("listen", listen(other, 1));
+        report("connect", connect(file, (struct sockaddr *)&address, length));
+        return 0;
+    }
+    report("bind", bind(file, (struct sockaddr *)&address, length));
+    report("listen", listen(file, 1));
+    char byte;
+    while (read(0, &byte, 1) > 0) {}
+    return 0;
+}
+
+const struct verb call_verbs[] = {{"call", call},
+                                  {"call-here", call_here},
+                                  {"sweep", sweep},
+                                  {"kill", signal_process},
+                                  {"find", find_processes},
+                                  {"connect", connect_to},
+                                  {"tcp", tcp},
+                                  {"abstract", abstract_socket},
+                                  {NULL, NULL}};

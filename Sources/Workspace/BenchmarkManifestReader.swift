@@ -1,0 +1,144 @@
+extension BenchmarkManifest {
+    /// Reads a manifest.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's bytes.
+    ///   - file: the file's name, for error texts.
+    /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once.
+    public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
+        let operation = "read the benchmark's manifest"
+        let list = ProblemList()
+        let top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        let manifest = Self.read(top, list)
+        try list.check(operation: operation, file: file)
+        // Whatever is missing was reported, so that the check above has thrown.
+        guard let manifest else { fatalError("a manifest without problems is complete") }
+        self = manifest
+    }
+
+    private static func read(_ mapping: MappingReader, _ list: ProblemList) -> BenchmarkManifest? {
+        var top = mapping
+        let name = readName(&top)
+        let version = top.required("version") { $0.integer("version", in: 1...1_000_000) }
+        let title = top.required("title") { $0.string("title") }
+        let examiner = readProgram("examiner", &top)
+        let tasks = readPath("tasks", &top)
+        let candidate = readProgram("candidate", &top)
+        let agent = readPath("agent", &top)
+        let program = readPath("program", &top)
+        let limits = readLimits(&top)
+        let deterministic = top.required("deterministic") { $0.bool("deterministic") }
+        let floors = readFloors(&top)
+        let oracle = readOracle(&top)
+        let shim = top.name("shim")
+        checkSeparation(examiner, candidate, tasks, &top)
+        top.finish()
+        guard let name, let version, let title, let examiner, let tasks, let candidate, let agent,
+            let program, let limits, let deterministic
+        else {
+            return nil
+        }
+        return BenchmarkManifest(
+            benchmark: name,
+            version: version.value,
+            title: title.value,
+            examiner: examiner,
+            tasks: tasks,
+            candidate: candidate,
+            agent: agent,
+            program: program,
+            limits: limits,
+            isDeterministic: deterministic.value,
+            floors: floors,
+            oracle: oracle,
+            shim: shim
+        )
+    }
+
+    private static func readName(_ top: inout MappingReader) -> String? {
+        top.required("benchmark") { $0.name("benchmark") }
+    }
+
+    private static func readProgram(_ key: String, _ top: inout MappingReader) -> Program? {
+        guard var section = top.required(key, { $0.mapping(key) }) else { return nil }
+        let command = section.required("command") { $0.strings("command") }
+        let files = section.required("files") { $0.strings("files") }
+        section.finish()
+        guard let command, let files else { return nil }
+        guard command.value.first?.value.hasPrefix("/") == true else {
+            section.refuse(
+                "command",
+                line: command.line,
+                "the command is empty or its first word is no absolute path",
+                remedy: "write the path inside the sandbox, such as /usr/bin/python3"
+            )
+            return nil
+        }
+        let paths = section.beneath(files, "files")
+        return Program(command: command.value.map(\.value), files: paths)
+    }
+
+    private static func readPath(_ key: String, _ top: inout MappingReader) -> BeneathPath? {
+        top.required(key) { $0.path(key) }
+    }
+
+    private static func readOptionalPath(
+        _ key: String,
+        _ top: inout MappingReader
+    ) -> BeneathPath? {
+        top.path(key)
+    }
+
+    private static func readLimits(_ top: inout MappingReader) -> Limits? {
+        guard var section = top.required("limits", { $0.mapping("limits") }) else { return nil }
+        let turns = section.required("turns") { $0.integer("turns", in: 1...1_000) }
+        let seconds = section.required("seconds") { $0.integer("seconds", in: 1...86_400) }
+        section.finish()
+        guard let turns, let seconds else { return nil }
+        return Limits(turns: turns.value, seconds: seconds.value)
+    }
+
+    private static func readFloors(_ top: inout MappingReader) -> [String: BeneathPath] {
+        guard var section = top.mapping("floors") else { return [:] }
+        var floors: [String: BeneathPath] = [:]
+        for name in section.remainingKeys {
+            let line = section.line
+            guard name.isBenchmarkName else {
+                section.refuse(
+                    name.printablePrefix(60),
+                    line: line,
+                    "the floor's name is malformed",
+                    remedy: "write lower-case letters, digits and «-»"
+                )
+                continue
+            }
+            floors[name] = readOptionalPath(name, &section)
+        }
+        return floors
+    }
+
+    private static func readOracle(_ top: inout MappingReader) -> BeneathPath? {
+        guard var section = top.mapping("conformance") else { return nil }
+        let oracle = readOptionalPath("oracle", &section)
+        section.finish()
+        return oracle
+    }
+
+    /// What the examiner knows must not travel with the candidate.
+    private static func checkSeparation(
+        _ examiner: Program?,
+        _ candidate: Program?,
+        _ tasks: BeneathPath?,
+        _ top: inout MappingReader
+    ) {
+        guard let examiner, let candidate else { return }
+        for file in candidate.files where examiner.files.contains(file) || file == tasks {
+            top.refuse(
+                "candidate.files",
+                line: top.line,
+                "«\(file.text)» belongs to the examiner's side",
+                remedy: "give the candidate a file of its own; the two sides share nothing"
+            )
+        }
+    }
+}

@@ -1,0 +1,30 @@
+#if LayerSwitches
+internal import HostKernel
+internal import LinuxKernel
+internal import SandboxPlan
+
+// A test-only build shows with this file what the rules of copying are for: without them a
+// symbolic link hands in a file of the host, and a file with two names is taken.
+
+extension CandidateSnapshot {
+    /// The bytes behind the name, links followed; nothing where the rules are in place.
+    static func readWithoutRules(
+        _ file: BeneathPath,
+        _ directory: borrowing Descriptor
+    ) throws(WorkspaceError) -> [UInt8]? {
+        guard Layer.snapshot.isOmitted else { return nil }
+        do throws(SystemError) {
+            guard try FileStatus(of: file.text, in: directory).kind == .symbolicLink else {
+                return try directory.contents(of: file.text, limit: defaultSizeLimit)
+            }
+            let target = try directory.linkText(file.text)
+            guard target.hasPrefix("/") else {
+                return try directory.contents(of: target, limit: defaultSizeLimit)
+            }
+            return try Descriptor.open(target, [.read]).readAll(limit: defaultSizeLimit)
+        } catch {
+            throw host("read the candidate without rules", file, error)
+        }
+    }
+}
+#endif

@@ -1,0 +1,83 @@
+/// What a `shim.yaml` says: files that a benchmark gets on both sides in addition to its own.
+public struct ShimManifest: Sendable, Equatable {
+    /// The shim's name, as a benchmark's manifest names it.
+    public let shim: String
+    /// The version, from 1.
+    public let version: Int
+    /// The files that go to `/candidate`, sorted.
+    public let candidateFiles: [BeneathPath]
+    /// The files that go to `/examiner`, sorted.
+    public let examinerFiles: [BeneathPath]
+
+    /// Reads a manifest.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's bytes.
+    ///   - file: the file's name, for error texts.
+    /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once.
+    public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
+        let operation = "read the shim's manifest"
+        let list = ProblemList()
+        var top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        shim = top.required("shim") { $0.name("shim") } ?? ""
+        version =
+            top.required("version") { $0.integer("version", in: 1...1_000_000) }?.value ?? 0
+        candidateFiles = Self.files("candidate", &top)
+        examinerFiles = Self.files("examiner", &top)
+        top.finish()
+        try list.check(operation: operation, file: file)
+    }
+
+    private static func files(_ key: String, _ top: inout MappingReader) -> [BeneathPath] {
+        guard var section = top.required(key, { $0.mapping(key) }) else { return [] }
+        let files = section.required("files") { $0.paths("files") }
+        section.finish()
+        return files ?? []
+    }
+}
+
+/// What a coding agent's `profile.yaml` says: the program that edits the candidate.
+public struct CodingAgentProfile: Sendable, Equatable {
+    /// The profile's name.
+    public let name: String
+    /// The version, from 1.
+    public let version: Int
+    /// One line for people.
+    public let title: String
+    /// The files that are shown read-only in the coding sandbox, sorted.
+    public let files: [BeneathPath]
+    /// The program and its arguments; the first word is an absolute path in the sandbox.
+    public let command: [String]
+    /// The directory in which it is started, an absolute path in the sandbox.
+    public let directory: String
+
+    /// Reads a profile.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file's bytes.
+    ///   - file: the file's name, for error texts.
+    /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once.
+    public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
+        let operation = "read the coding agent's profile"
+        let list = ProblemList()
+        var top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        name = top.required("coding_agent") { $0.name("coding_agent") } ?? ""
+        version =
+            top.required("version") { $0.integer("version", in: 1...1_000_000) }?.value ?? 0
+        title = top.required("title") { $0.string("title") }?.value ?? ""
+        files = top.required("files") { $0.paths("files") } ?? []
+        let command = top.required("command") { $0.strings("command") }
+        self.command = command?.value.map(\.value) ?? []
+        let directory = top.string("cwd")
+        self.directory = directory?.value ?? "/work"
+        let absolute = "write an absolute path in the sandbox"
+        if let command, self.command.first?.hasPrefix("/") != true {
+            top.refuse("command", line: command.line, "it begins with no path", remedy: absolute)
+        }
+        if let directory, !directory.value.hasPrefix("/") {
+            top.refuse("cwd", line: directory.line, "it is not absolute", remedy: absolute)
+        }
+        top.finish()
+        try list.check(operation: operation, file: file)
+    }
+}

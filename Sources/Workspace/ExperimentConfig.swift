@@ -1,0 +1,115 @@
+public import StrictJSON
+
+/// What `experiment_config.yaml` says, with every default resolved.
+///
+/// Every key that auto-harness knows is accepted; keys of an adapter (tau-bench's `domain`,
+/// BIRD's ports) are kept in ``adapter`` for it. The file decides nothing about the boundary that
+/// its later, lenient readers could undo: it is read once, and its ``digest`` goes into the first
+/// record of the ledger.
+public struct ExperimentConfig: Sendable, Equatable {
+    /// The name of the benchmark.
+    public let benchmark: String
+    /// The model that the candidate may call, if any.
+    public let agentModel: String?
+    /// How hard that model is asked to think, if it is asked at all.
+    public let reasoningEffort: ReasoningEffort?
+    /// The most rollouts that run at the same time; 1 to 256.
+    public let maximumConcurrency: Int
+    /// The wall-clock limit of one rollout where the benchmark's own is to be replaced.
+    public let perTaskTimeout: Duration?
+    /// Keys that one adapter understands, by their name in the file.
+    public let adapter: [String: JSONValue]
+    /// The rules of the gate.
+    public let gate: GateSettings
+    /// What the coding agent's side learns of a score, and when.
+    public let release: ReleaseSettings
+    /// When the loop ends by itself.
+    public let budget: BudgetSettings
+    /// Where sandboxes take their parts from.
+    public let sandbox: SandboxSettings
+    /// The program that edits the candidate.
+    public let codingAgent: CodingAgentSettings
+
+    /// How hard a model is asked to think.
+    public enum ReasoningEffort: String, Sendable, CaseIterable {
+        /// The provider's words, weakest first.
+        case none, minimal, low, medium, high, xhigh, max
+    }
+}
+
+/// The rules of the gate.
+public struct GateSettings: Sendable, Equatable {
+    /// The pass rate that the regression suite must reach; 0 to 1.
+    public let threshold: Double
+    /// When the sealed exam is run.
+    public let step2: Step2
+
+    package init(threshold: Double, step2: Step2) {
+        self.threshold = threshold
+        self.step2 = step2
+    }
+
+    /// When the sealed exam is run.
+    public enum Step2: String, Sendable, CaseIterable {
+        /// Only where the suite passed: a failed suite spends no sealed query.
+        case afterStep1 = "after-step-1"
+        /// Always, as auto-harness documents it.
+        case always
+    }
+}
+
+/// What the coding agent's side learns of a score, and when.
+public struct ReleaseSettings: Sendable, Equatable {
+    /// What is told on acceptance.
+    public let score: Score
+    /// The step that a released score is rounded to; 0.01 to 0.5.
+    public let bucket: Double
+    /// The grid of times at which answers are given; its slot should be longer than an exam.
+    public let grid: Duration
+
+    /// What is told on acceptance.
+    public enum Score: String, Sendable, CaseIterable {
+        /// Accepted or rejected, nothing else.
+        case verdict
+        /// The verdict and, on acceptance, the score rounded to a bucket.
+        case bucket
+    }
+}
+
+/// When the loop ends by itself.
+public struct BudgetSettings: Sendable, Equatable {
+    /// The most judged candidates.
+    public let iterations: Int
+    /// The most hours of running, pauses not counted.
+    public let hours: Double
+    /// The most train exams that the coding agent may ask for.
+    public let trainRuns: Int
+    /// The number of judged candidates in a row without a higher score that ends the loop.
+    public let noImprovement: Int
+    /// The most submissions, void ones counted.
+    public let submissions: Int
+}
+
+/// Where sandboxes take their parts from.
+public struct SandboxSettings: Sendable, Equatable {
+    /// A directory of policies in place of the shipped ones.
+    public let policies: String?
+    /// The Python whose files the candidate's root is made of, in place of the one that is found.
+    public let python: String?
+}
+
+/// The program that edits the candidate.
+public struct CodingAgentSettings: Sendable, Equatable {
+    /// What is started.
+    public let program: Program
+    /// The longest that one session may last.
+    public let wall: Duration
+
+    /// What is started in the coding sandbox.
+    public enum Program: Sendable, Equatable {
+        /// A profile by its name.
+        case profile(String)
+        /// A command, its first word an absolute path inside the sandbox.
+        case command([String])
+    }
+}

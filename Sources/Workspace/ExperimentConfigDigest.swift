@@ -1,0 +1,92 @@
+public import StrictJSON
+
+extension ExperimentConfig {
+    /// The resolved configuration as JSON; a password appears as whether it is set.
+    ///
+    /// This is what ``digest`` covers, so a default that changes between two versions of the
+    /// program changes the digest as well.
+    public var resolved: JSONValue {
+        var shown = adapter
+        if shown["pg_password"] != nil { shown["pg_password"] = "set" }
+        return .object([
+            "benchmark": .string(benchmark),
+            "agent_model": agentModel.map { .string($0) } ?? .null,
+            "reasoning_effort": reasoningEffort.map { .string($0.rawValue) } ?? .null,
+            "max_concurrency": JSONValue(maximumConcurrency),
+            "per_task_timeout": perTaskTimeout.map { .integer($0.components.seconds) } ?? .null,
+            "adapter": .object(shown),
+            "gate": gate.resolved,
+            "release": release.resolved,
+            "budget": budget.resolved,
+            "sandbox": [
+                "policies": sandbox.policies.map { .string($0) } ?? .null,
+                "python": sandbox.python.map { .string($0) } ?? .null,
+            ],
+            "coding_agent": codingAgent.resolved,
+        ])
+    }
+
+    /// The SHA-256 of the canonical bytes of ``resolved``, 64 lower-case hexadecimal digits.
+    public var digest: String {
+        SHA256Digest.hex(of: resolved.canonicalBytes)
+    }
+
+    /// The configuration as the coding agent may read it: auto-harness's keys at the top, in
+    /// YAML, without paths and accounts of this host.
+    public var agentText: String {
+        var lines = ["benchmark: \(quoted(benchmark))"]
+        if let agentModel { lines.append("agent_model: \(quoted(agentModel))") }
+        if let reasoningEffort { lines.append("reasoning_effort: \(reasoningEffort.rawValue)") }
+        for key in ["domain", "dataset", "mode", "user_model"] {
+            if let value = adapter[key]?.stringValue { lines.append("\(key): \(quoted(value))") }
+        }
+        lines += [
+            "split: train", "gate_split: test", "threshold: \(gate.threshold)",
+            "max_concurrency: \(maximumConcurrency)",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A JSON string is a YAML scalar, so the writer that is tested does the quoting.
+    private func quoted(_ text: String) -> String {
+        String(decoding: JSONValue.string(text).canonicalBytes, as: UTF8.self)
+    }
+}
+
+extension GateSettings {
+    fileprivate var resolved: JSONValue {
+        ["threshold": .number(threshold), "step2": .string(step2.rawValue)]
+    }
+}
+
+extension ReleaseSettings {
+    fileprivate var resolved: JSONValue {
+        [
+            "score": .string(score.rawValue), "bucket": .number(bucket),
+            "grid_ms": .integer(grid.wholeMilliseconds),
+        ]
+    }
+}
+
+extension BudgetSettings {
+    fileprivate var resolved: JSONValue {
+        [
+            "iterations": JSONValue(iterations), "hours": .number(hours),
+            "train-runs": JSONValue(trainRuns), "no-improvement": JSONValue(noImprovement),
+            "submissions": JSONValue(submissions),
+        ]
+    }
+}
+
+extension CodingAgentSettings {
+    fileprivate var resolved: JSONValue {
+        let started: (name: String, value: JSONValue) =
+            switch program {
+            case .profile(let name): ("profile", .string(name))
+            case .command(let words): ("command", JSONValue(words))
+            }
+        return .object([
+            started.name: started.value, "wall_ms": .integer(wall.wholeMilliseconds),
+        ])
+    }
+}

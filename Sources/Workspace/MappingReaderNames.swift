@@ -1,0 +1,70 @@
+extension MappingReader {
+    /// Takes a key that must be there; its absence is a problem.
+    mutating func required<Value>(
+        _ key: String,
+        _ take: (inout MappingReader) -> Value?
+    ) -> Value? {
+        guard has(key) else {
+            refuse(key, line: line, "the key is missing", remedy: "add «\(key): …»")
+            return nil
+        }
+        return take(&self)
+    }
+
+    /// A name: lower-case letters, digits and `-`, beginning with a letter.
+    mutating func name(_ key: String) -> String? {
+        guard let name = string(key) else { return nil }
+        guard name.value.isBenchmarkName else {
+            refuse(
+                key,
+                line: name.line,
+                "the name is malformed",
+                remedy: "write lower-case letters, digits and «-», beginning with a letter"
+            )
+            return nil
+        }
+        return name.value
+    }
+
+    /// A path beneath the document's directory.
+    mutating func path(_ key: String) -> BeneathPath? {
+        string(key).flatMap { beneath($0, key) }
+    }
+
+    /// Paths beneath the document's directory, sorted, each listed once.
+    mutating func paths(_ key: String) -> [BeneathPath]? {
+        strings(key).map { beneath($0, key) }
+    }
+
+    func beneath(_ texts: Located<[Located<String>]>, _ key: String) -> [BeneathPath] {
+        var paths: Set<BeneathPath> = []
+        for text in texts.value {
+            guard let path = beneath(text, key) else { continue }
+            guard paths.insert(path).inserted else {
+                refuse(
+                    key,
+                    line: text.line,
+                    "«\(path.text)» is listed twice",
+                    remedy: "list it once"
+                )
+                continue
+            }
+        }
+        return paths.sorted()
+    }
+
+    private func beneath(_ text: Located<String>, _ key: String) -> BeneathPath? {
+        do throws(WorkspaceError) {
+            return try BeneathPath(text.value)
+        } catch {
+            let reason = if case .path(_, let why) = error { why } else { "the path is malformed" }
+            refuse(
+                key,
+                line: text.line,
+                "«\(text.value.printablePrefix(60))»: \(reason)",
+                remedy: "name a file beneath the document's directory, such as lib/desk.py"
+            )
+            return nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import StrictJSON
+import Testing
+
+extension EndToEnd {
+    /// What programs read.
+    @Suite struct MachineOutput {
+        /// Every command that has a flag `--json`, by its words, asked of the program itself.
+        private static func commands(_ night: Night) throws -> [[String]] {
+            let dump = try Program(
+                Stage.invigilator,
+                ["--experimental-dump-help"],
+                temporary: "\(night.scratch.path)/tmp"
+            ).waitForEnd()
+            let tree = try JSONValue(parsing: Array(dump.output.utf8), limits: .document)
+            var found: [[String]] = []
+            func visit(_ command: JSONValue, _ words: [String]) {
+                let names = (command["arguments"]?.arrayValue ?? [])
+                    .flatMap { $0["names"]?.arrayValue ?? [] }
+                    .compactMap { $0["name"]?.stringValue }
+                if names.contains("json") { found.append(words) }
+                for child in command["subcommands"]?.arrayValue ?? [] {
+                    guard let name = child["commandName"]?.stringValue else { continue }
+                    visit(child, words + [name])
+                }
+            }
+            visit(try #require(tree["command"]), [])
+            return found
+        }
+
+        @Test("every command with --json names a schema that FORMATS.md describes")
+        func schemas() throws {
+            let night = try Night()
+            try night.prepare(Configuration())
+            let calls: [String: (words: [String], after: [String])] = [
+                "gate": ([night.directory], []),
+                "benchmark train": ([night.directory], []),
+                "benchmark check": ([Stage.fixture("sums"), "--static-only"], []),
+                "status": ([night.directory], []),
+                "best": ([night.directory], []),
+                "ledger show": ([night.directory], []),
+                "ledger verify": ([night.directory], []),
+                "verify": ([night.directory], []),
+                "doctor": ([], []),
+                "policy check": ([], []),
+                "policy explain": (["candidate"], []),
+                "policy diff": (["candidate", "examiner"], []),
+                "sandbox exec": (["--policy", "candidate"], ["--", "/usr/bin/true"]),
+                "sandbox repeat": (["--count", "1"], ["--", "/usr/bin/true"]),
+                "redteam": (["--role", "candidate", "--only", "files.host-secret"], []),
+            ]
+            let names = try Self.commands(night).map { $0.joined(separator: " ") }
+            #expect(Set(names) == Set(calls.keys))
+            let formats = try String(
+                contentsOfFile: "\(Stage.repository)/FORMATS.md",
+                encoding: .utf8
+            )
+            for name in names {
+                guard let call = calls[name] else { continue }
+                let words = name.split(separator: " ").map(String.init) + call.words
+                let ended = try night.run(words + ["--json"], after: call.after)
+                let answer = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+                let schema = try #require(answer["schema"]?.stringValue, "\(name): \(ended)")
+                #expect(schema.wholeMatch(of: /invigilator\.[a-z-]+\/[0-9]+/) != nil, "\(schema)")
+                #expect(formats.contains("`\(schema)`"), "\(name): FORMATS.md lacks \(schema)")
+            }
+        }
+
+        @Test("compiling an experiment's plans makes and changes nothing")
+        func compile() throws {
+            let night = try Night()
+            try night.prepare(Configuration())
+            func listing() throws -> [String] {
+                try FileManager.default.subpathsOfDirectory(atPath: night.state).sorted().map {
+                    let attributes = try FileManager.default.attributesOfItem(
+                        atPath: "\(night.state)/\($0)"
+                    )
+                    return "\($0) \(attributes[.modificationDate] ?? "")"
+                }
+            }
+            try FileManager.default.removeItem(atPath: "\(night.state)/images")
+            let before = try listing()
+            let output = "\(night.scratch.path)/plan"
+            let compile = ["policy", "compile", "examiner", "--experiment", night.directory]
+            try night.done(compile + ["--output", output])
+            #expect(FileManager.default.fileExists(atPath: output))
+            #expect(try listing() == before)
+
+            let elsewhere = try Night(in: night.scratch, state: "\(night.scratch.path)/other")
+            let refused = try elsewhere.run(compile + ["--output", output + "-2"])
+            #expect(refused.code == 2, "\(refused)")
+            #expect(!FileManager.default.fileExists(atPath: elsewhere.state))
+        }
+    }
+}

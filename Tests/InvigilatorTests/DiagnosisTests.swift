@@ -1,0 +1,72 @@
+import HostProbe
+import Invigilator
+import SandboxPlan
+import StrictJSON
+import Testing
+
+@Suite struct DiagnosisTests {
+    private func facts(
+        kernel: String = "6.18.1",
+        landlock: Int = 7,
+        groups: ControlGroupMode = .v2,
+        isWeak: Bool = false
+    ) -> HostFacts {
+        HostFacts(
+            kernelRelease: kernel,
+            landlockABI: landlock,
+            controlGroups: groups,
+            hasUserNamespaces: !isWeak,
+            hasSeccomp: !isWeak,
+            processors: 2,
+            memoryBytes: isWeak ? 512 << 20 : 4 << 30,
+            hasMergedUsr: !isWeak,
+            python: nil
+        )
+    }
+
+    private func diagnosis(_ facts: HostFacts) -> Diagnosis {
+        var diagnosis = Diagnosis(facts: facts)
+        diagnosis.add(HostChecks(facts).all)
+        return diagnosis
+    }
+
+    @Test("a host that lacks everything gets a cure for each gap, as the golden text says")
+    func weakHost() throws {
+        let weak = facts(kernel: "5.15.0-91", landlock: 1, groups: .unusable, isWeak: true)
+        #expect(try diagnosis(weak).text == golden("doctor.txt"))
+    }
+
+    @Test("a host is sound only once a level was measured, and only at full")
+    func measuredLevel() {
+        var diagnosis = diagnosis(facts())
+        #expect(!diagnosis.isSound)
+        diagnosis.level = .singleUID
+        #expect(!diagnosis.isSound)
+        diagnosis.level = .full
+        #expect(diagnosis.isSound)
+        diagnosis.add(HostCheck("git", .gap(cure: "install it"), "missing"))
+        #expect(!diagnosis.isSound)
+    }
+
+    @Test("programs get the level, the host's facts and a cure for each gap")
+    func programs() {
+        let json = diagnosis(facts(landlock: 0)).json
+        #expect(json["schema"] == "invigilator.doctor/1")
+        #expect(json["assurance"] == .null)
+        #expect(json["host"]?["control_groups"] == "v2")
+        let gaps = (json["checks"]?.arrayValue ?? []).filter { $0["state"] == "gap" }
+        #expect(gaps.map { $0["name"] } == ["landlock"])
+        #expect(gaps.first?["cure"]?.stringValue?.contains("lsm=") == true)
+    }
+
+    @Test("an old kernel is told by its number and not by its letters")
+    func kernels() {
+        func isGood(_ release: String) -> Bool {
+            HostChecks(facts(kernel: release)).all.first?.state == .good
+        }
+        #expect(isGood("6.12.0-arch1"))
+        #expect(isGood("7.0"))
+        #expect(!isGood("6.9.12"))
+        #expect(!isGood("unknown"))
+    }
+}

@@ -1,0 +1,68 @@
+import Invigilator
+import Ledger
+import StrictJSON
+import Testing
+
+@Suite struct StatusReportTests {
+    private func report(
+        of campaign: Campaign,
+        control: JSONValue? = nil
+    ) -> StatusReport {
+        StatusReport(
+            directory: "/home/user/night",
+            state: campaign.state,
+            entries: campaign.entries,
+            verification: campaign.verification,
+            surroundings: StatusSurroundings(
+                control: control,
+                configuration: nil,
+                now: Campaign.start
+            )
+        )
+    }
+
+    @Test("an ended campaign is told as the golden text says")
+    func endedCampaign() throws {
+        #expect(try report(of: Campaign()).text == golden("status.txt"))
+    }
+
+    @Test("an ended campaign is told to programs as the golden document says")
+    func endedCampaignForPrograms() throws {
+        var members = try #require(report(of: Campaign()).json.objectValue)
+        // The key of each ledger is another.
+        members["verification"] = nil
+        #expect(try JSONValue.object(members).prettyText() + "\n" == golden("status.json"))
+    }
+
+    @Test("a running supervisor says what it does and whether the agent is frozen")
+    func runningSupervisor() throws {
+        let answer: JSONValue = ["ok": true, "phase": "judging", "paused": false, "frozen": true]
+        let status = try report(of: Campaign(), control: answer).json
+        #expect(status["phase"] == "judging")
+        #expect(status["running"] == true)
+        #expect(status["frozen"] == true)
+    }
+
+    @Test("a run that nobody ended is called interrupted, with what to do")
+    func interruptedRun() throws {
+        let rows = Array(Campaign.rows.dropLast())
+        let text = try report(of: Campaign(rows: rows)).text
+        #expect(text.contains("phase       interrupted"))
+        #expect(text.contains("`invigilator run` goes on where it ended"))
+    }
+
+    @Test("an experiment that was only set up is told without figures")
+    func initialisedExperiment() throws {
+        let status = try report(of: Campaign(rows: []))
+        #expect(status.json["phase"] == "initialised")
+        #expect(status.json["best"] == .null)
+        #expect(!status.text.contains("budgets"))
+    }
+
+    @Test("refusals are counted by the layer that answered, the most frequent first")
+    func refusalsByLayer() throws {
+        let refusals = try report(of: Campaign()).json["refusals"]
+        #expect(refusals?["total"] == 2)
+        #expect(refusals?["by_layer"] == ["vault": 1, "snapshot": 1])
+    }
+}

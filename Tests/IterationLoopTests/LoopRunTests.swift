@@ -1,0 +1,197 @@
+import ExamResults
+import IterationLoop
+import StrictJSON
+import Testing
+
+@Suite("Beginning, pausing, ending and resuming a run")
+struct LoopRunTests {
+    private func started(_ change: (inout LoopRules) -> Void = { _ in }) throws -> Bench {
+        var rules = LoopRules()
+        change(&rules)
+        var bench = try Bench(rules: rules)
+        try bench.send(.start)
+        return bench
+    }
+
+    @Test("the budget of iterations ends the run after the result was told")
+    func iterations() throws {
+        var bench = try started { $0.iterations = 1 }
+        try bench.acceptFirst()
+        #expect(bench.lastReply(2)["verdict"] == "accepted")
+        #expect(bench.ended == .iterationsSpent)
+        #expect(bench.rows.last?.kind == "run-ended")
+    }
+
+    @Test("decisions without a higher score end the run after N of them")
+    func noImprovement() throws {
+        var bench = try started { $0.noImprovement = 2 }
+        try bench.acceptFirst()
+        for seed in 2...3 {
+            try bench.submit(seed)
+            try bench.endExam(passing: [])
+            try bench.tick(2_000)
+        }
+        #expect(bench.ended == .noImprovement)
+    }
+
+    @Test("an equal score is accepted but is no improvement")
+    func equalScore() throws {
+        var bench = try started()
+        try bench.submit(1)
+        try bench.endExam(passing: Set(Bench.sealed.prefix(2)))
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(bench.lastReply(2)["verdict"] == "accepted")
+        #expect(bench.machine.state.usage.sinceImprovement == 1)
+    }
+
+    @Test("the budget of hours counts running time only and never cuts an exam")
+    func hours() throws {
+        var bench = try started { $0.runMilliseconds = 60_000 }
+        try bench.tick(30_000)
+        try bench.send(.pause)
+        try bench.tick(500_000)
+        try bench.send(.resume)
+        #expect(bench.ended == nil)
+        try bench.submit(1)
+        try bench.tick(40_000)
+        #expect(bench.ended == nil, "an exam is running")
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(bench.ended == .timeSpent)
+    }
+
+    @Test("a paused run freezes the agent and begins no exam; a resumed one goes on")
+    func pause() throws {
+        var bench = try started()
+        try bench.submit(1)
+        try bench.send(.pause)
+        try bench.endExam(passing: Set(Bench.sealed))
+        #expect(bench.exam == nil)
+        #expect(bench.isFrozen)
+        try bench.tick(60_000)
+        #expect(bench.exam == nil)
+        try bench.send(.resume)
+        #expect(bench.exam?.purpose == .recheck)
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(!bench.isFrozen)
+        #expect(bench.lastReply(2)["verdict"] == "accepted")
+    }
+
+    @Test("a stop cancels the exam, voids the intent and answers who waits")
+    func stop() throws {
+        var bench = try started()
+        try bench.submit(1)
+        try bench.send(.stop(reason: "enough"))
+        #expect(bench.ended == nil)
+        bench.exam = nil
+        try bench.send(.examCancelled)
+        #expect(bench.ended == .stopped(reason: "enough"))
+        #expect(bench.lastReply(2)["error"]?["code"] == "run-ended")
+        #expect(bench.kinds().suffix(3) == ["stop", "void", "run-ended"])
+        #expect(bench.machine.state.open == nil)
+    }
+
+    @Test("an agent that ends while it is judged gets its judgement, then the run ends")
+    func exitWhileJudged() throws {
+        var bench = try started()
+        try bench.submit(1)
+        try bench.send(.agentExited(code: 0))
+        try bench.endExam(passing: Set(Bench.sealed))
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(bench.machine.state.best?.digest == Bench.digest(1))
+        #expect(bench.ended == .agentExited(code: 0))
+    }
+
+    @Test("an agent that is refused without end is ended")
+    func refusalFlood() throws {
+        var bench = try started { $0.refusals = 3 }
+        for _ in 0..<3 { try bench.request("nonsense") }
+        #expect(bench.ended == .tooManyRefusals)
+        #expect(bench.replies[1]?.count == 3)
+        try bench.request("nonsense")
+        #expect(bench.lastReply(1)["error"]?["code"] == "run-ended")
+    }
+
+    @Test("after a kill in the middle of an exam the candidate is voided and judged again, once")
+    func crashInExam() throws {
+        var bench = try started()
+        try bench.submit(1)
+        var again = try Bench(rows: bench.rows)
+        try again.send(.start)
+        #expect(!again.isAgentRunning, "judging comes before a new agent")
+        #expect(again.exam?.purpose == .sealed)
+        #expect(again.exam?.commit == "commit-1")
+        #expect(
+            again.kinds(after: bench.rows.count).prefix(3) == ["run-resumed", "void", "intent"]
+        )
+        try again.endExam(passing: Set(Bench.sealed))
+        try again.endExam(passing: [])
+        try again.tick(2_000)
+        #expect(again.isAgentRunning)
+        #expect(again.machine.state.best?.digest == Bench.digest(1))
+        #expect(again.machine.state.usage.submissions == 2)
+    }
+
+    @Test("after a kill between decision and promotion the recheck is made good")
+    func crashBeforePromotion() throws {
+        var bench = try started()
+        try bench.submit(1)
+        try bench.endExam(passing: Set(Bench.sealed))
+        var again = try Bench(rows: bench.rows)
+        try again.send(.start)
+        #expect(again.accepted == ["commit-1"], "the repository is brought to the decision")
+        #expect(again.exam?.purpose == .recheck)
+        try again.endExam(passing: [Bench.train[5]])
+        try again.tick(2_000)
+        #expect(again.machine.state.suite == [Bench.train[5]])
+        #expect(again.kinds(after: bench.rows.count).filter { $0 == "decision" } == [])
+    }
+
+    @Test("after a kill before the release the result is released first")
+    func crashBeforeRelease() throws {
+        var bench = try started()
+        try bench.submit(1)
+        try bench.endExam(passing: [])
+        #expect(bench.machine.phase == .releasing)
+        var again = try Bench(rows: bench.rows)
+        try again.send(.start)
+        try again.tick(2_000)
+        #expect(again.kinds(after: bench.rows.count) == ["run-resumed", "release"])
+        #expect(again.isAgentRunning)
+    }
+
+    @Test("an operator judges one file without a coding agent")
+    func operatorGate() throws {
+        var bench = try started { $0.hasCodingAgent = false }
+        try bench.submit(1)
+        #expect(!bench.isAgentRunning)
+        try bench.endExam(passing: Set(Bench.sealed))
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(bench.lastReply(2)["verdict"] == "accepted")
+        #expect(bench.rows.contains { $0.kind == "snapshot" && $0.body["source"] == "operator" })
+        try bench.send(.stop(reason: "the gate is done"))
+        #expect(bench.ended == .stopped(reason: "the gate is done"))
+    }
+
+    @Test("a refusal of another layer is kept")
+    func otherLayers() throws {
+        var bench = try started()
+        try bench.send(
+            .refused(
+                RefusalRecord(
+                    layer: "relay-schema",
+                    attempt: "forged verdict frame",
+                    detail: "no such frame",
+                    iteration: 1,
+                    by: "candidate"
+                )
+            )
+        )
+        #expect(bench.rows.last?.body["layer"] == "relay-schema")
+        #expect(bench.machine.state.usage.refusals == 1)
+    }
+}

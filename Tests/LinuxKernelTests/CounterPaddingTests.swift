@@ -1,0 +1,68 @@
+import HostKernel
+import LinuxKernel
+import Testing
+
+@Suite("Counters of the host, and their padding", .serialized)
+struct CounterPaddingTests {
+    /// What a reader sees of a sender that makes this many objects: the difference between two of
+    /// its own numbers, in batches, on its own processor.
+    private func reading(
+        of counter: ObjectCounter,
+        objects: Int,
+        isPadded: Bool
+    ) throws(SystemError) -> UInt32 {
+        let processors = try ProcessorSet.current()
+        let reader = processors.single[0]
+        let sender = processors.single[processors.single.count - 1]
+        try reader.take()
+        let before = try counter.next()
+        try processors.take()
+        let padding = try CounterPadding()
+        try sender.take()
+        for _ in 0..<objects { _ = try counter.next() }
+        try processors.take()
+        if isPadded { try padding.pad() }
+        try reader.take()
+        // A batch of its own, so that the control sees what another processor used up.
+        for _ in 0..<ObjectCounter.batch { _ = try counter.next() }
+        let after = try counter.next()
+        try processors.take()
+        return after &- before
+    }
+
+    @Test(
+        "the instrument works: a later reader sees what was made",
+        arguments: ObjectCounter.allCases
+    )
+    func control(counter: ObjectCounter) throws {
+        let few = try reading(of: counter, objects: 0, isPadded: false)
+        let many = try reading(of: counter, objects: 40_000, isPadded: false)
+        #expect(many > few + 30_000)
+    }
+
+    @Test("after padding a reader sees the same of every amount", arguments: ObjectCounter.allCases)
+    func padded(counter: ObjectCounter) throws {
+        let readings = try [0, 5_000, 15_000, 25_000].map { objects throws(SystemError) in
+            try reading(of: counter, objects: objects, isPadded: true)
+        }
+        let spread = (readings.max() ?? 0) - (readings.min() ?? 0)
+        // What is left is where the reader stood in its batch before, and the rest of the host.
+        #expect(spread < 4 * ObjectCounter.batch, "readings \(readings)")
+    }
+
+    @Test("more than the allowance is noticed, and padded to one other distance")
+    func exceeded() throws {
+        let padding = try CounterPadding()
+        #expect(try !padding.isExceeded())
+        for _ in 0...CounterPadding.leastAllowance { _ = try ObjectCounter.inode.next() }
+        #expect(try padding.isExceeded())
+        #expect(try padding.pad())
+    }
+
+    @Test("the processors of the thread are what they were")
+    func processors() throws {
+        let before = try ProcessorSet.current().single.count
+        try CounterPadding().pad()
+        #expect(try ProcessorSet.current().single.count == before)
+    }
+}

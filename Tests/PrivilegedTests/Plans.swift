@@ -1,0 +1,50 @@
+import LinuxKernel
+import SandboxPlan
+import SandboxPolicy
+
+/// Plans of the shipped policies, resolved on this host.
+enum Plans {
+    static func candidate() throws -> SandboxPlan { try resolved("candidate") }
+    static func coding() throws -> SandboxPlan { try resolved("coding-agent") }
+
+    /// An examiner that sees one split directory.
+    static func examiner(split: String, state: String) throws -> SandboxPlan {
+        try resolved("examiner", PolicyVariables(vaultSplit: split), state: state)
+    }
+
+    private static func resolved(
+        _ name: String,
+        _ variables: PolicyVariables = PolicyVariables(),
+        state: String = "/var/lib/invigilator"
+    ) throws -> SandboxPlan {
+        let library = try PolicyLibrary(directory: Host.repository + "/policies")
+        let context = ResolutionContext.host(
+            stateDirectory: state,
+            variables: variables
+        )
+        let resolver = PolicyResolver(groups: library.groups, context: context)
+        return try resolver.resolve(try library.policy(named: name)).plan
+    }
+}
+
+extension SandboxPlan {
+    /// The plan with something changed.
+    func with(_ change: (inout SandboxPlan) throws -> Void) rethrows -> SandboxPlan {
+        var changed = self
+        try change(&changed)
+        return changed
+    }
+}
+
+extension PinnedSource {
+    /// A host path as it is now.
+    init(_ path: String) throws {
+        let status = try FileStatus(path: path)
+        self.init(
+            path: path,
+            device: status.device,
+            inode: status.inode,
+            isDirectory: status.kind == .directory
+        )
+    }
+}

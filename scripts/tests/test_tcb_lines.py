@@ -1,0 +1,55 @@
+"""Nothing leaves the trusted base unseen: each file of a judging target is counted, or named here."""
+
+from __future__ import annotations
+
+import unittest
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from types import ModuleType
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+# Files of counted targets on which no verdict depends, and why. A new file of one of these targets
+# is in the list of scripts/tcb-lines or here, or this test fails.
+TARGETS = ("ExamResults", "Gate", "Ledger", "SandboxPolicy")
+LEFT_OUT = {
+    "ExamResults/ExamError.swift": "why something was refused, in words",
+    "Gate/GateReasonText.swift": "reasons in words; the gate has decided before",
+    "Ledger/ExportWriter.swift": "its footer is signed over the stored rows, and readers verify",
+    "Ledger/LedgerError.swift": "why something failed, in words",
+    "Ledger/LedgerTrials.swift": "rows that no ledger holds, a disk that tests fill",
+    "Ledger/StorageText.swift": "what SQLite answered, in words",
+    "Ledger/VerificationText.swift": "what a verification found, in words",
+    "SandboxPolicy/PolicyError.swift": "what is wrong with a policy, in words",
+    "SandboxPolicy/PolicyLint.swift": "what PlanInvariants refuses again, told with its line",
+    "SandboxPolicy/YAMLProblem.swift": "why a text is no YAML, in words",
+}
+
+
+def program() -> ModuleType:
+    """scripts/tcb-lines as a module."""
+    loader = SourceFileLoader("tcb_lines", str(REPOSITORY / "scripts" / "tcb-lines"))
+    module = module_from_spec(spec_from_loader("tcb_lines", loader))
+    loader.exec_module(module)
+    return module
+
+
+class TrustedBase(unittest.TestCase):
+    """The list of counted files against the folders."""
+
+    def test_each_file_of_a_judging_target_is_counted_or_left_out_with_a_reason(self) -> None:
+        counted = {name for ring in program().RINGS if ring[0] == "verdict" for name in ring[4]}
+        for target in TARGETS:
+            folder = REPOSITORY / "Sources" / target
+            for file in folder.rglob("*.swift"):
+                name = str(file.relative_to(folder.parent))
+                self.assertNotEqual(name in counted, name in LEFT_OUT, name)
+
+    def test_what_is_left_out_exists(self) -> None:
+        for name in LEFT_OUT:
+            self.assertTrue((REPOSITORY / "Sources" / name).is_file(), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
