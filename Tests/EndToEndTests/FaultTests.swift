@@ -73,17 +73,26 @@ extension EndToEnd {
             return running
         }
 
-        // A process that a launcher of this run started, by a part of its command line.
-        private static func find(_ part: String, below running: Program) throws -> Int32 {
+        // Waits for a process that this run started.
+        private static func descendant(
+            _ what: String,
+            of running: Program,
+            where isMeant: (Int32) -> Bool
+        ) throws -> Int32 {
             var found: Int32?
-            try Stage.wait("a process \(part)") {
-                found = try Leftovers.descendants(of: running.pid).first { pid in
-                    FileManager.default.contents(atPath: "/proc/\(pid)/cmdline")
-                        .map { String(decoding: $0, as: UTF8.self).contains(part) } ?? false
-                }
+            try Stage.wait(what) {
+                found = try Leftovers.descendants(of: running.pid).first(where: isMeant)
                 return found != nil
             }
             return try #require(found)
+        }
+
+        // A process that a launcher of this run started, by a part of its command line.
+        private static func find(_ part: String, below running: Program) throws -> Int32 {
+            try descendant("a process \(part)", of: running) { pid in
+                FileManager.default.contents(atPath: "/proc/\(pid)/cmdline")
+                    .map { String(decoding: $0, as: UTF8.self).contains(part) } ?? false
+            }
         }
 
         private static func expectKept(_ rows: [LedgerEntry], _ night: Night) throws {
@@ -100,12 +109,18 @@ extension EndToEnd {
                     // The run that reaches the row is the one that goes on after the kill before.
                     let running = try Self.run(night, until: point)
                     let rows = try night.rows()
+                    // The first row is written before the launcher is there.
+                    let launcher = try Self.descendant(
+                        "a launcher",
+                        of: running,
+                        where: Leftovers.isLauncher
+                    )
                     let family = try Leftovers.descendants(of: running.pid)
                     if target == "supervisor" {
                         running.send(SIGKILL)
                         #expect(try running.waitForEnd().signal == SIGKILL)
                     } else {
-                        kill(try #require(family.first(where: Leftovers.isLauncher)), SIGKILL)
+                        kill(launcher, SIGKILL)
                         let ended = try running.waitForEnd()
                         #expect(ended.code == 3, "\(point.testDescription): \(ended)")
                     }
