@@ -54,7 +54,9 @@ final class ControlGroupLeaf {
 
     // A file that is read again and again stays open from its first reading on.
     private func held(_ name: String) throws(SystemError) -> SharedDescriptor {
-        if let file = files[name] { return file }
+        // An open list of processes shows for a second what it held, and longer when it is read again
+        // (cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
+        if name != "cgroup.procs", let file = files[name] { return file }
         let file = SharedDescriptor(try directory.openBeneath(name, .read))
         files[name] = file
         return file

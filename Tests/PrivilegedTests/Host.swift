@@ -111,4 +111,15 @@ final class Scratch {
         try Data(text.utf8).write(to: URL(fileURLWithPath: made))
         return made
     }
+
+    /// A launcher in a mount namespace of its own, in which a line of the shell runs first.
+    func launcher(after line: String) throws -> String {
+        let script = """
+            #!/bin/sh
+            exec /usr/bin/unshare --mount sh -c '\(line) && exec "\(Host.launcher)" "$@"' sh "$@"
+            """
+        let path = try file("launcher", script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        return path
+    }
 }

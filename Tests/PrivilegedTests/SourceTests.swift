@@ -197,22 +197,11 @@ extension Privileged {
             #expect(failure.reason.contains("no sandbox may see"), "\(failure)")
         }
 
-        /// A launcher in a mount namespace of its own, which first mounts something there.
-        private func launcher(mounting line: String) throws -> String {
-            let script = """
-                #!/bin/sh
-                exec /usr/bin/unshare --mount sh -c '\(line) && exec "\(Host.launcher)" "$@"' sh "$@"
-                """
-            let path = try scratch.file("launcher", script)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-            return path
-        }
-
         @Test("a procfs is refused wherever the host mounts it")
         func procElsewhere() throws {
             let place = scratch.path + "/host/open"
-            let mounts = try launcher(
-                mounting: "/usr/bin/mount -t proc none \(place) && "
+            let mounts = try scratch.launcher(
+                after: "/usr/bin/mount -t proc none \(place) && "
                     + "/usr/bin/stat --format=%d:%i \(place) > \(scratch.path)/pin"
             )
             try Lab.run(launcher: mounts) { lab in
@@ -235,8 +224,8 @@ extension Privileged {
         func notRecursive() throws {
             let below = try scratch.directory("host/open/below")
             _ = try scratch.file("host/open/below/own", "")
-            let mounts = try launcher(
-                mounting: "/usr/bin/mount -t tmpfs none \(below) && /usr/bin/touch \(below)/other"
+            let mounts = try scratch.launcher(
+                after: "/usr/bin/mount -t tmpfs none \(below) && /usr/bin/touch \(below)/other"
             )
             try Lab.run(launcher: mounts) { lab in
                 let plan = try plan(mounting: try PinnedSource(scratch.path + "/host/open"))
