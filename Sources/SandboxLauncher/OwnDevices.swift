@@ -16,6 +16,7 @@ extension HeldTree {
         }
         var links = ["fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"]
             .mapValues { "/proc/self/fd" + $0 }
+        links["shm"] = "/tmp"  // for shm_open(3) and sem_open(3), a tmpfs of the sandbox's own
         if plan.streams == .terminal {
             try dev.root.makeDirectory("pts")
             links["ptmx"] = "pts/ptmx"

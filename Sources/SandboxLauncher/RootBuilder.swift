@@ -58,10 +58,8 @@ struct RootBuilder {
         for (index, mount) in plan.mounts.enumerated() {
             let source = sources[index]
             try attempt(.mounts, "mount \(mount.target)") { () throws(SystemError) in
-                try prepareTarget(
-                    mount,
-                    isDirectory: try source?.tree.root.status().kind != .regular
-                )
+                let isFile = try source?.tree.root.status().kind == .regular
+                try prepareTarget(mount, isDirectory: !isFile)
                 if let source {
                     try source.tree.attach(on: open(mount.target))
                 } else if case .tmpfs(let size, let inodes) = mount.source {

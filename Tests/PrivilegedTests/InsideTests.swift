@@ -39,13 +39,15 @@ extension Privileged {
         @Test("/dev has the listed devices and nothing else, and none can be made")
         func devices() throws {
             let usual = [
-                "fd", "full", "null", "random", "stderr", "stdin", "stdout", "urandom", "zero",
+                "fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom",
+                "zero",
             ]
             try Lab.run { lab in
                 #expect(try lab.candidate(["list", "/dev"]).facts.lines.sorted() == usual)
                 let fewer = try lab.candidate(["list", "/dev"]) { $0.devices = [.null] }
                 #expect(
-                    fewer.facts.lines.sorted() == ["fd", "null", "stderr", "stdin", "stdout"]
+                    fewer.facts.lines.sorted()
+                        == ["fd", "null", "shm", "stderr", "stdin", "stdout"]
                 )
                 let facts = try lab.candidate(["open", "write", "/dev/null", "/dev/full"]).facts
                 #expect(facts["/dev/null"] == "OK" && facts["/dev/full"] == "OK")
