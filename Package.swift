@@ -207,7 +207,7 @@ let package = Package(
                 "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "PolicyEffects",
                 "RedTeam", "Report",
                 "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "StrictJSON", "Supervisor",
-                "Workspace", argumentParser,
+                "Workspace", argumentParser, grdb,
             ],
             swiftSettings: house
         ),

@@ -174,7 +174,7 @@ enum RedTeamList {
         for probe in probes {
             table.add([
                 probe.id, probe.severity.rawValue, probe.wall.name,
-                probe.roles.map(\.label).joined(separator: ","), "the guest \(probe.title)",
+                probe.places, "\(probe.actor) \(probe.title)",
             ])
         }
         return table.lines(indent: "").joined(separator: "\n")

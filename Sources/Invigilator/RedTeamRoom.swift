@@ -35,7 +35,8 @@ final class RedTeamRoom {
         try place(Array(HonestProgram.text.utf8), honest + Self.honestName, permissions: 0o644)
     }
 
-    private func place(
+    /// Puts a file into the room's first tree, at a path from its root.
+    func place(
         _ bytes: [UInt8],
         _ path: String,
         permissions: UInt32

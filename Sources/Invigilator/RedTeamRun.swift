@@ -23,11 +23,12 @@ final class RedTeamRun {
     private let rival: RedTeamRival?
     private var controlAnswers: [String: Answer] = [:]
     private var insideAnswers: [SandboxRole: [String: Answer]] = [:]
-
+    private var recordAnswers: [String: Answer] = [:]
     private let launches: Int
     private let pairs: RedTeamPairs
     private var pairControls: [String: PairMeasurement] = [:]
     private var pairResults: [ProbeResult] = []
+    private let examinerPlan: SandboxPlan?
 
     // Short, because a run waits for it; long enough for a loaded host to start a program.
     private static let wall = Milliseconds(500)
@@ -42,8 +43,11 @@ final class RedTeamRun {
     ) throws(SupervisorError) {
         // A channel has two ends: a run that attacks one sandbox alone has none.
         let hasPairs = roles.contains(.coding) && roles.contains(.candidate)
-        self.probes = probes.filter {
-            $0.channel == nil || hasPairs && (!isQuick || $0.wall.layer != nil)
+        self.probes = probes.filter { probe in
+            if probe.launch == .record { return rival == nil }
+            if probe.launch != .exam, probe.channel == nil { return true }
+            return (probe.launch == .exam ? roles.contains(.candidate) : hasPairs)
+                && (!isQuick || probe.wall.layer != nil)
         }
         guard !self.probes.isEmpty else {
             throw SupervisorError(
@@ -80,6 +84,13 @@ final class RedTeamRun {
             )
         }
         plans = resolved
+        examinerPlan =
+            self.probes.contains { $0.launch == .exam }
+            ? try source.plan(
+                SandboxRole.examiner.label,
+                pythonPrefix: python.sandboxPrefix,
+                vaultSplit: vault.train
+            ) : nil
         stage = try RedTeamStage(program: Self.probeProgram(installation))
     }
 
@@ -128,6 +139,8 @@ final class RedTeamRun {
             rooms.append(try RedTeamRoom(plan, probe: program, python: own, on: site))
         }
         try attack(rooms, site)
+        try attackExam(rooms, site)
+        try attackRecord()
         try attackRival(rooms)
         let honest = try honest(rooms, site)
         try site.close()
@@ -291,6 +304,40 @@ final class RedTeamRun {
         }
     }
 
+    private func attackExam(
+        _ rooms: [RedTeamRoom],
+        _ site: SandboxSite
+    ) throws(SupervisorError) {
+        let words = probes.filter { $0.launch == .exam }.flatMap(\.words)
+        guard let examinerPlan, !words.isEmpty,
+            let room = rooms.first(where: { $0.role == .candidate })
+        else { return }
+        let exam = try RedTeamExam(
+            on: site,
+            installation,
+            candidate: room.plan,
+            examiner: examinerPlan
+        )
+        let control = try exam.control(words, in: room)
+        try wait(for: [control], site)
+        controlAnswers.merge(ProbeOutput(control.output).answers) { _, new in new }
+        insideAnswers[.candidate, default: [:]].merge(try exam.answers(words)) { _, new in new }
+    }
+
+    private func attackRecord() throws(SupervisorError) {
+        let attacks = probes.filter { $0.launch == .record }
+        guard !attacks.isEmpty else { return }
+        do {
+            let record = try RedTeamRecord(in: vault.record)
+            for probe in attacks {
+                let name = String(probe.id.dropFirst(probe.family.rawValue.count + 1))
+                guard let finding = try record.attack(name) else { continue }
+                controlAnswers[probe.word] = finding.control
+                recordAnswers[probe.word] = finding.inside
+            }
+        } catch { throw SupervisorError(.hostFailed, error) }
+    }
+
     private static func answer(of guest: RedTeamRoom.Guest) -> Answer {
         guard let exit = guest.exit else { return .broken("no exit") }
         if guest.output.ends(with: "survived\n") { return .works }
@@ -346,15 +393,8 @@ final class RedTeamRun {
                 )
             }
         } + pairResults
-    }
-}
-
-extension Probe {
-    /// The channel that an attack in two sandboxes uses.
-    fileprivate var channel: PairChannel? {
-        switch launch {
-        case .pair(let channel): channel
-        case .shared, .alone, .race: nil
-        }
+            + probes.filter { $0.launch == .record }.map { probe in
+                ProbeResult(probe, in: nil, control: controlAnswers, inside: recordAnswers)
+            }
     }
 }

@@ -20,6 +20,9 @@ final class RedTeamVault {
     /// The directory of the split that an examiner is shown.
     var train: String { layout.split(id, "train") }
 
+    /// A directory for records of the red team's own, removed with the vault.
+    var record: String { layout.experiment(id) }
+
     /// Writes its tasks, as the supervisor's user.
     func fill() throws(SupervisorError) {
         for split in ["train", "test"] {
@@ -42,8 +45,10 @@ final class RedTeamVault {
                 try vault.remove(split, isDirectory: true)
             }
             try Descriptor.open(layout.vault, [.read, .directory]).remove(id, isDirectory: true)
-            try Descriptor.open(layout.experiment(id), [.read, .directory])
-                .remove("view", isDirectory: true)
+            let experiment = try Descriptor.open(layout.experiment(id), [.read, .directory])
+            for name in try experiment.entries() {
+                try experiment.remove(name, isDirectory: name == "view")
+            }
             try Descriptor.open(layout.experiments, [.read, .directory])
                 .remove(id, isDirectory: true)
         }

@@ -65,6 +65,20 @@ final class SandboxSite {
         }
     }
 
+    /// Copies the image into an empty directory, without a hold on this site.
+    var imageCopier: (borrowing Descriptor) throws(SystemError) -> Void {
+        let image = image
+        return { directory throws(SystemError) in
+            guard let image else { return }
+            do throws(HostProbeError) { try ImageBuilder.copy(image, to: directory) } catch {
+                throw SystemError("copy", "\(error)", number: Self.inputOutputError)
+            }
+        }
+    }
+
+    // EIO: the image could not be copied whole.
+    private static let inputOutputError: Int32 = 5
+
     /// Makes and fills the trees that a plan names.
     func makeTrees(for plan: SandboxPlan) throws(SupervisorError) -> [SandboxTree] {
         var trees: [SandboxTree] = []

@@ -79,7 +79,7 @@ public struct RivalReport: Sendable {
         for entry in entries where !entry.isStopped {
             let probe = entry.result.probe
             lines.append(
-                "\(probe.id) [\(probe.severity.rawValue)] \(entry.observed): the guest \(probe.title)"
+                "\(probe.id) [\(probe.severity.rawValue)] \(entry.observed): \(probe.actor) \(probe.title)"
             )
         }
         return lines.joined(separator: "\n")

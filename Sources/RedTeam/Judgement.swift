@@ -18,8 +18,8 @@ public enum ProbeOutcome: String, Sendable, CaseIterable {
 public struct ProbeResult: Sendable, Equatable {
     /// The attack.
     public let probe: Probe
-    /// The sandbox.
-    public let role: SandboxRole
+    /// The sandbox; absent where the record was attacked.
+    public let role: SandboxRole?
     /// What it came to.
     public let outcome: ProbeOutcome
     /// What was seen in the sandbox, and on the control where that matters.
@@ -31,12 +31,12 @@ public struct ProbeResult: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - probe: the attack.
-    ///   - role: the sandbox.
+    ///   - role: the sandbox; nothing where the record was attacked.
     ///   - control: answers on the control, by the program's word.
     ///   - inside: answers in the sandbox, by the program's word.
     public init(
         _ probe: Probe,
-        in role: SandboxRole,
+        in role: SandboxRole?,
         control: [String: Answer],
         inside: [String: Answer]
     ) {
@@ -46,7 +46,7 @@ public struct ProbeResult: Sendable, Equatable {
             let word = probe.word(for: variant)
             let outside = control[word] ?? .broken("no answer")
             let answer = inside[word] ?? .broken("no answer")
-            let expected = probe.expected(variant, in: role)
+            let expected = Self.expected(probe, variant, role)
             let outcome = Self.outcome(
                 control: outside,
                 need: variant.control,
@@ -86,6 +86,17 @@ public struct ProbeResult: Sendable, Equatable {
             observed = inside.text
         }
     }
+
+    private static func expected(
+        _ probe: Probe,
+        _ variant: ProbeVariant,
+        _ role: SandboxRole?
+    ) -> Set<Answer> {
+        role.map { probe.expected(variant, in: $0) } ?? variant.expected
+    }
+
+    /// Where it was made: the sandbox's label, or the record.
+    public var place: String { role?.label ?? "record" }
 
     // A thing that was seen of every variant is said once.
     private static func shortened(_ parts: [String]) -> String {
@@ -127,7 +138,7 @@ public struct ProbeResult: Sendable, Equatable {
     public var expected: String {
         guard measurement == nil else { return "45 to 55 % errors, or nothing to read" }
         let answers = probe.variants.flatMap { variant in
-            probe.expected(variant, in: role).map(\.text)
+            Self.expected(probe, variant, role).map(\.text)
         }
         return Set(answers).sorted().joined(separator: " or ")
     }

@@ -7,13 +7,13 @@ public import SandboxPlan
 public enum Answer: Sendable, Hashable {
     /// It did what it is for.
     case works
-    /// A call of it failed with this error.
+    /// A call of it failed with this error, or the record was refused for this reason.
     case refused(String)
     /// This signal ended its process.
     case killed(String)
     /// What it looks for is not there.
     case absent
-    /// The whole sandbox ended in this way.
+    /// The whole sandbox, or the rollout, ended in this way.
     case ended(String)
     /// The kernel has no such feature.
     case lacking(String)
@@ -114,6 +114,10 @@ public enum ProbeFamily: String, Sendable, CaseIterable {
     case timeouts
     /// Telling the next sandbox something.
     case pairs
+    /// Scores by way of the conversation or of who grades it.
+    case relay
+    /// Changing the record.
+    case ledger
 }
 
 /// What the control must show for an attack to count.
@@ -167,6 +171,10 @@ public enum LaunchStyle: Sendable, Equatable {
     case race
     /// As two sandboxes, one after the other.
     case pair(PairChannel)
+    /// As a candidate in one task of an exam.
+    case exam
+    /// On a copy of a record, outside every sandbox.
+    case record
 }
 
 /// One attack.
@@ -175,7 +183,7 @@ public struct Probe: Sendable, Equatable {
     public let id: String
     /// Its kind.
     public let family: ProbeFamily
-    /// What it does, after "the guest …".
+    /// What it does, after ``actor``.
     public let title: String
     /// What would be lost.
     public let threat: String
@@ -183,7 +191,7 @@ public struct Probe: Sendable, Equatable {
     public let wall: Wall
     /// How much is lost where it works.
     public let severity: Severity
-    /// The sandboxes that it is made for.
+    /// The sandboxes that it is made for; none where the record is attacked.
     public let roles: [SandboxRole]
     /// The ways of making it.
     public let variants: [ProbeVariant]
@@ -255,12 +263,20 @@ public struct Probe: Sendable, Equatable {
     }
 
     /// What a channel is known to leave open, in bits a hand-over.
-    public var declaredBits: Int? {
-        switch launch {
-        case .pair(let channel): channel.declaredBits
-        case .shared, .alone, .race: nil
-        }
+    public var declaredBits: Int? { channel?.declaredBits }
+
+    /// The channel that it uses, where it is made in two sandboxes.
+    public var channel: PairChannel? {
+        if case .pair(let channel) = launch { channel } else { nil }
     }
+
+    /// The sandboxes that it is made for, or the record, in words.
+    public var places: String {
+        roles.isEmpty ? "record" : roles.map(\.label).joined(separator: ",")
+    }
+
+    /// Who makes it.
+    public var actor: String { roles.isEmpty ? "who has the file" : "the guest" }
 
     /// The words that make the program perform it, one for each variant.
     public var words: [String] { variants.map { word(for: $0) } }

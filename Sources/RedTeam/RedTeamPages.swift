@@ -22,7 +22,7 @@ extension RedTeamReport {
 
     private static func testCase(_ result: ProbeResult) -> String {
         let name =
-            "<testcase classname=\"\(result.role.label)\" name=\"\(escaped(result.probe.id))\""
+            "<testcase classname=\"\(result.place)\" name=\"\(escaped(result.probe.id))\""
         let seen = escaped(result.observed)
         switch result.outcome {
         case .closed, .declared: return name + "/>"
@@ -88,9 +88,11 @@ extension RedTeamReport {
             let roles = SandboxRole.allCases.map { role in
                 "\(own.count { $0.role == role })"
             }
-            return row([family.rawValue, "\(probes)"] + roles + counts(own))
+            let record = "\(own.count { $0.role == nil })"
+            return row([family.rawValue, "\(probes)"] + roles + [record] + counts(own))
         }
-        let head = ["family", "attacks"] + SandboxRole.allCases.map(\.label) + outcomeNames
+        let head =
+            ["family", "attacks"] + SandboxRole.allCases.map(\.label) + ["record"] + outcomeNames
         return "## By family\n\n" + table(head, rows)
     }
 
@@ -110,7 +112,7 @@ extension RedTeamReport {
             id,
             results in
             let outcomes = Set(results.map(\.outcome.rawValue)).sorted().joined(separator: ", ")
-            let roles = results.map(\.role.label).joined(separator: ", ")
+            let roles = results.map(\.place).joined(separator: ", ")
             let seen = Set(results.map(\.observed)).sorted().joined(separator: "; ")
             return row(["`\(id)`", outcomes, roles, seen])
         }
@@ -127,7 +129,7 @@ extension RedTeamReport {
             let rows = probes.map { probe in
                 let name = probe.id.dropFirst(family.rawValue.count + 1)
                 return row([
-                    "`\(name)`", "the guest \(probe.title)", probe.threat, probe.wall.name,
+                    "`\(name)`", "\(probe.actor) \(probe.title)", probe.threat, probe.wall.name,
                     probe.severity.rawValue,
                 ])
             }

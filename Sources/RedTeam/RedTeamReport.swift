@@ -105,11 +105,11 @@ public struct RedTeamReport: Sendable {
 
     private static func line(_ result: ProbeResult) -> String {
         let outcome = result.outcome.rawValue
-        let words = "\(outcome) \(result.probe.id) in \(result.role.label): \(result.observed)"
+        let words = "\(outcome) \(result.probe.id) in \(result.place): \(result.observed)"
         switch result.outcome {
         case .open:
             return "\(words); expected \(result.expected) from \(result.probe.wall.name) "
-                + "[\(result.probe.severity.rawValue)]: the guest \(result.probe.title)"
+                + "[\(result.probe.severity.rawValue)]: \(result.probe.actor) \(result.probe.title)"
         case .closed, .declared, .notApplicable, .broken: return words
         }
     }
@@ -137,7 +137,7 @@ public struct RedTeamReport: Sendable {
                 "title": .string(result.probe.title),
                 "layer": .string(result.probe.wall.name),
                 "severity": .string(result.probe.severity.rawValue),
-                "role": .string(result.role.label),
+                "role": .string(result.place),
                 "outcome": .string(result.outcome.rawValue),
                 "expected": .string(result.expected),
                 "observed": .string(result.observed),

@@ -20,13 +20,23 @@ struct CatalogueTests {
         #expect(Set(Catalogue.all.map(\.id)).count == Catalogue.all.count)
         for probe in Catalogue.all {
             #expect(probe.id.hasPrefix(probe.family.rawValue + "."))
-            #expect(!probe.roles.isEmpty && !probe.variants.isEmpty && !probe.title.isEmpty)
+            #expect(!probe.variants.isEmpty && !probe.title.isEmpty)
+            #expect(probe.roles.isEmpty == (probe.launch == .record))
         }
     }
 
     @Test("every family has attacks")
     func families() {
         #expect(Set(Catalogue.all.map(\.family)) == Set(ProbeFamily.allCases))
+    }
+
+    @Test("an attack of the conversation is a candidate's, one of the record is nobody's sandbox")
+    func places() {
+        let relay = Catalogue.chosen(ids: [], family: .relay, role: nil)
+        #expect(relay.allSatisfy { $0.launch == .exam && $0.places == "candidate" })
+        let ledger = Catalogue.chosen(ids: [], family: .ledger, role: nil)
+        #expect(ledger.allSatisfy { $0.launch == .record && $0.places == "record" })
+        #expect(Catalogue.chosen(ids: [], family: .ledger, role: .examiner).isEmpty)
     }
 
     @Test("every call that no policy can allow is attacked, by its number")

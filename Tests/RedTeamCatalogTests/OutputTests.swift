@@ -70,11 +70,33 @@ struct OutputTests {
         #expect(open.contains("<failure message=\"&lt;&quot;&amp;?, expected EROFS\"/>"))
     }
 
+    @Test("an attack on the record has its entry in every output")
+    func record() throws {
+        let probe = try #require(Catalogue.all.first { $0.id == "ledger.edit-row" })
+        let report = RedTeamReport(
+            results: [
+                ProbeResult(
+                    probe,
+                    in: nil,
+                    control: [probe.word: .works],
+                    inside: [probe.word: .refused("a ledger row is never changed")]
+                )
+            ],
+            honest: [],
+            kernel: "6.18"
+        )
+        let entry = try #require(report.json["probes"]?.arrayValue?.first)
+        #expect(entry["role"] == "record" && entry["outcome"] == "closed")
+        #expect(report.junit.contains("<testcase classname=\"record\" name=\"ledger.edit-row\"/>"))
+        #expect(report.markdown.contains("| ledger | 1 | 0 | 0 | 0 | 1 | 1 | 0 | 0 | 0 | 0 |"))
+        #expect(report.markdown.contains("who has the file changes a row with an SQL tool"))
+    }
+
     @Test("the page counts attacks by family and severity")
     func markdown() throws {
         let page = try Self.report(.refused("EROFS")).markdown
         #expect(page.contains("**1 closed, 0 open, 0 declared, 0 n/a, 0 broken**"))
-        #expect(page.contains("| files | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"))
+        #expect(page.contains("| files | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"))
         #expect(page.contains("| high | 1 | 1 | 0 | 0 | 0 | 0 |"))
         #expect(page.contains("Nothing."))
     }

@@ -54,10 +54,10 @@ final class Hall: Sendable {
     }
 
     /// What the red team that ships finds, with the build that ships or without a layer.
-    func redTeam(without layer: Layer?) throws -> InstalledBuild.Outcome {
-        let words = [
-            "redteam", "--json", "--quick", "--state-directory", scratch.path + "/red-team",
-        ]
+    func redTeam(without layer: Layer?, family: String? = nil) throws -> InstalledBuild.Outcome {
+        let words =
+            ["redteam", "--json", "--quick", "--state-directory", scratch.path + "/red-team"]
+            + (family.map { ["--family", $0] } ?? [])
         guard let layer else { return try shipped.run(words, omitting: Layer.allCases) }
         return try testOnly.run(words, omitting: [layer])
     }

@@ -13,6 +13,8 @@ extension RedTeam {
             .pid,
             .readOnlyMounts, .descriptors, .limits,
         ]
+        /// The layers of an exam's conversation, which one family attacks.
+        static let conversation: [Layer] = [.relaySchema, .verdictDescriptor]
 
         private struct Found {
             let open: Set<String>
@@ -39,9 +41,13 @@ extension RedTeam {
             #expect(found.open.isEmpty && found.broken.isEmpty && found.status == 0)
         }
 
-        @Test("a missing layer opens exactly the attacks named for it", arguments: layers)
+        @Test(
+            "a missing layer opens exactly the attacks named for it",
+            arguments: layers + conversation
+        )
         func exactly(_ layer: Layer) throws {
-            let found = try Found(Hall.shared().redTeam(without: layer))
+            let family = Self.conversation.contains(layer) ? "relay" : nil
+            let found = try Found(Hall.shared().redTeam(without: layer, family: family))
             let named = Set(
                 Catalogue.all.filter { $0.wall.falls(without: layer) }.map(\.id)
             ).subtracting(found.notApplicable)
@@ -53,7 +59,7 @@ extension RedTeam {
 
         @Test("every layer of a sandbox has an attack of its own")
         func everyLayer() {
-            for layer in Self.layers {
+            for layer in Self.layers + Self.conversation {
                 #expect(Catalogue.all.contains { $0.wall.falls(without: layer) }, "\(layer)")
             }
             // What the loop enforces is attacked by the cheats of the scripted agent.
