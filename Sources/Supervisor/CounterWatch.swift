@@ -11,6 +11,8 @@ final class CounterWatch {
     private let padding: CounterPadding
     private var token: EventLoop.Token?
     private var failure: SystemError?
+    /// Whether it ended the exam because a counter moved too far.
+    private(set) var isExceeded = false
 
     /// A quarter of a second: a fast machine makes some hundred thousand objects in it.
     private static let interval = Nanoseconds.milliseconds(250)
@@ -48,6 +50,7 @@ final class CounterWatch {
     private func look() {
         do throws(SystemError) {
             guard try padding.isExceeded() else { return arm() }
+            isExceeded = true
             exam?.cancel(
                 because: "pipes, sockets or memory files were made in such number during a sealed "
                     + "exam that it could be a message in the kernel's counters; if other programs of this host did it, run again when it is quieter"

@@ -90,6 +90,7 @@ extension LoopShell {
         let isSealed = request.split == .test
         let tasks = request.tasks ?? (isSealed ? supervision.testTasks : supervision.trainTasks)
         progress(ProgressLine.examBegins(request, count: tasks.count))
+        var isExceeded = false
         let report = try supervision.guardedExam(
             request.split,
             tasks,
@@ -98,7 +99,8 @@ extension LoopShell {
                 try drainQueue()
                 return !isCancelling
             },
-            onStart: { run in runningExam = run }
+            onStart: { run in runningExam = run },
+            onExceeded: { isExceeded = true }
         )
         runningExam = nil
         guard let report, !isCancelling else {
@@ -112,6 +114,7 @@ extension LoopShell {
         // Before the exam's end: after it the run may be over, and these would be lost.
         let refusals = CandidateRefusals(report.results, iteration: request.iteration)
         for record in refusals.records { post(.refused(record)) }
+        if isExceeded { post(.refused(.exceededCounters(iteration: request.iteration))) }
         post(.examEnded(IterationLoop.ExamReport(report)))
     }
 

@@ -292,6 +292,7 @@ extension Supervision {
     ///   - agent: the bytes of the judged file.
     ///   - goesOn: asked again and again while another experiment's sealed exam runs.
     ///   - onStart: told the running exam, so that it can be cancelled.
+    ///   - onExceeded: told when a sealed exam was ended because of the host's counters.
     /// - Returns: how it ended; nothing where `goesOn` said no before it began.
     /// - Throws: ``SupervisorError``.
     func guardedExam(
@@ -299,7 +300,8 @@ extension Supervision {
         _ tasks: [TaskID],
         _ agent: [UInt8],
         goesOn: () throws(SupervisorError) -> Bool = { () throws(SupervisorError) in true },
-        onStart: (ExamRun) -> Void = { _ in }
+        onStart: (ExamRun) -> Void = { _ in },
+        onExceeded: () -> Void = {}
     ) throws(SupervisorError) -> Benchmarks.ExamReport? {
         guard split == .test else {
             return try runExam(split, tasks, candidate: agent, onStart: onStart)
@@ -321,6 +323,7 @@ extension Supervision {
                 onStart(run)
             }
             try watch.pad()
+            if watch.isExceeded { onExceeded() }
         } catch {
             try guarded.release()
             throw error
