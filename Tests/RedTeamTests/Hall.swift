@@ -46,6 +46,32 @@ final class Hall: Sendable {
         }
     }
 
+    /// Every further cheat in one night, with the build that ships.
+    func furtherAsShipped() throws -> Experiment {
+        try once("further") {
+            try run(shipped, .further(FurtherCheat.all.map(\.name)), omitting: Layer.allCases)
+        }
+    }
+
+    /// Those of them that a layer with a switch stops, without these layers.
+    func furtherWithoutLayers() throws -> Experiment {
+        try once("further-without") {
+            let open = FurtherCheat.all.filter { !$0.layers.isEmpty }
+            return try run(
+                testOnly,
+                .further(open.map(\.name)),
+                omitting: Array(Set(open.flatMap(\.layers)))
+            )
+        }
+    }
+
+    /// What `status --json` says of an experiment of the build that ships.
+    func status(of experiment: Experiment) throws -> InstalledBuild.Outcome {
+        try shipped.run([
+            "status", experiment.directory, "--json", "--state-directory", experiment.state,
+        ])
+    }
+
     /// The watching agent, with the build that ships or without the freezing.
     func watching(isFrozen: Bool) throws -> Experiment {
         try isFrozen

@@ -13,6 +13,8 @@ struct InstalledBuild: Sendable {
         case cheats([String])
         /// An agent that notes when it ran while its candidate was judged.
         case watching
+        /// These of the further cheats, in this order.
+        case further([String])
     }
 
     struct Outcome {
@@ -52,10 +54,12 @@ struct InstalledBuild: Sendable {
         )
         let agents = root + "/templates/coding-agents"
         try files.copyItem(atPath: agents + "/scripted", toPath: "\(agents)/\(Self.profile)")
-        try files.copyItem(
-            atPath: Builds.fixtures + "/watching_agent.py",
-            toPath: "\(agents)/\(Self.profile)/watching_agent.py"
-        )
+        for name in ["watching_agent.py", "further_cheats.py", "further_candidates.py"] {
+            try files.copyItem(
+                atPath: "\(Builds.fixtures)/\(name)",
+                toPath: "\(agents)/\(Self.profile)/\(name)"
+            )
+        }
     }
 
     /// Writes the profile that starts an agent.
@@ -65,6 +69,7 @@ struct InstalledBuild: Sendable {
             switch agent {
             case .cheats(let names): [program + "agent_loop.py"] + names.map { "\"cheat \($0)\"" }
             case .watching: [program + "watching_agent.py"]
+            case .further(let names): [program + "further_cheats.py"] + names
             }
         let text = try String(contentsOfFile: Builds.fixtures + "/profile.yaml", encoding: .utf8)
             .replacingOccurrences(of: "{{name}}", with: Self.profile)
