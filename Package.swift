@@ -308,7 +308,10 @@ let package = Package(
         tests("ParserFuzzerTests", of: ["ParserFuzzer", "TestSupport"], exclude: ["Corpus"]),
         tests(
             "RedTeamCatalogTests",
-            of: ["HostKernel", "RedTeam", "LinuxKernel", "SandboxPlan", "StrictJSON"]
+            of: [
+                "HostKernel", "IterationLoop", "RedTeam", "LinuxKernel", "SandboxPlan",
+                "StrictJSON",
+            ]
         ),
 
         // Run inside sandboxes by the privileged tests; refuses to start outside one.

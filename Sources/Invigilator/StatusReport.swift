@@ -168,6 +168,7 @@ package struct StatusReport {
                     )
                 ),
             ],
+            "released_bits": toldJSON,
             "decisions": .array(decisions.map(Self.json(of:))),
             "verification": VerificationFinding(verification).json,
             "warnings": JSONValue(warnings),
@@ -175,6 +176,41 @@ package struct StatusReport {
     }
 
     private func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    // MARK: - what was told of sealed tasks
+
+    private static let toldParts = ["verdict", "score", "slot", "channels"]
+
+    // The most that releases said, by part; the baseline's score is one of them.
+    private var told: [String: Double] {
+        var sums = Dictionary(uniqueKeysWithValues: Self.toldParts.map { ($0, 0.0) })
+        if state.baseline?.released != nil {
+            sums["score"] = ReleasedBits.ofScore(quantum: state.genesis?.releaseQuantum?.value)
+        }
+        for entry in entries where entry.kind == .release {
+            for part in Self.toldParts {
+                sums[part, default: 0] += entry.body["bits"]?[part]?.numberValue ?? 0
+            }
+        }
+        return sums
+    }
+
+    private var toldJSON: JSONValue {
+        let told = told
+        let total = told.values.reduce(0, +)
+        return .object(
+            told.mapValues { .number(($0 * 100).rounded() / 100) }
+                .merging(["total": .number((total * 100).rounded() / 100)]) { $1 }
+        )
+    }
+
+    private var toldText: String {
+        let told = told
+        func figure(_ part: String) -> String { Decimal.text(told[part] ?? 0, decimals: 1) }
+        let total = Decimal.text(told.values.reduce(0, +), decimals: 1)
+        return "≤ \(total) bits about sealed tasks: verdicts \(figure("verdict")), scores "
+            + "\(figure("score")), moments \(figure("slot")), open channels \(figure("channels"))"
+    }
 
     private var bestJSON: JSONValue {
         guard let best = state.best else { return .null }
@@ -248,6 +284,7 @@ package struct StatusReport {
                     + "\(state.suite.count), threshold \(genesis.rules.threshold)",
             ])
         }
+        if state.genesis != nil { facts.add(["told", toldText]) }
         facts.add(["record", recordText])
         let lines =
             facts.lines(indent: "") + section("budgets", budgetLines)

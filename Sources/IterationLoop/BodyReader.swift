@@ -115,6 +115,14 @@ struct BodyReader {
         try BodyReader(try value(name), kind: "\(kind).\(name)")
     }
 
+    /// The same where it may be absent.
+    mutating func optionalObject(_ name: String) throws(LoopError) -> BodyReader? {
+        let found = try take { reader throws(JSONError) in reader.optionalValue(name) }
+        return try found.map { value throws(LoopError) in
+            try BodyReader(value, kind: "\(kind).\(name)")
+        }
+    }
+
     mutating func texts(_ name: String) throws(LoopError) -> [String] {
         var texts: [String] = []
         for value in try array(name) {

@@ -227,8 +227,11 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
     public var released: Proportion?
     /// The moment of the grid, in milliseconds since 1970.
     public var slot: Int64
+    /// What this told about sealed tasks, at the most; absent in rows of older versions.
+    public var bits: ReleasedBits?
 
-    init(of decision: DecisionRecord, slot: Int64) {
+    init(of decision: DecisionRecord, slot: Int64, bits: ReleasedBits? = nil) {
+        self.bits = bits
         iteration = decision.iteration
         ticket = decision.ticket
         verdict = decision.verdict
@@ -242,6 +245,10 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
         verdict = try reader.word("verdict", Verdict.self)
         released = try reader.optionalProportion("released")
         slot = Int64(try reader.integer("slot_ms"))
+        bits = try reader.optionalObject("bits").map { reader throws(LoopError) in
+            var reader = reader
+            return try ReleasedBits(from: &reader)
+        }
     }
 
     func write(to writer: inout BodyWriter) {
@@ -250,5 +257,6 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
         writer.add("verdict", verdict.rawValue)
         writer.add("released", released)
         writer.add("slot_ms", .integer(slot))
+        if let bits { writer.add("bits", bits.body) }
     }
 }

@@ -230,7 +230,8 @@ extension LoopMachine {
         guard let decision = judgement.decision else {
             fatalError("only a decided candidate is released")
         }
-        try record(.release(ReleaseRecord(of: decision, slot: slot.milliseconds)))
+        let bits = ReleasedBits(of: decision, genesis, rules)
+        try record(.release(ReleaseRecord(of: decision, slot: slot.milliseconds, bits: bits)))
         act(.render)
         let answer = Self.answer(judgement, decision)
         answers[decision.ticket] = answer

@@ -14,6 +14,10 @@ public struct LoopRules: Sendable, Equatable {
     public var submissions = 100
     /// The grid of times at which results are told, in milliseconds; above 0.
     public var gridMilliseconds: Int64 = 2_000
+    /// The most rollouts of an exam at one time.
+    public var concurrency = 4
+    /// The longest that one rollout can take, in milliseconds: what a candidate can stretch an exam by.
+    public var rolloutMilliseconds: Int64 = 60_000
     /// How long a coding agent that does not wait is let run before its candidate is judged.
     ///
     /// Shorter cuts tool calls of the agent, longer delays the night.
@@ -41,6 +45,7 @@ public struct LoopRules: Sendable, Equatable {
         trainRuns = config.budget.trainRuns
         noImprovement = config.budget.noImprovement
         submissions = config.budget.submissions
+        concurrency = max(1, config.maximumConcurrency)
         gridMilliseconds = max(1, config.release.grid.wholeMilliseconds)
     }
 }

@@ -74,6 +74,7 @@ struct CandidateSection {
         if let released = candidate.released {
             facts.append("released as <b>\(Figures.released(released))</b>")
         }
+        if let told = candidate.told { facts.append("told \(told.words)") }
         facts.append("suite <b>\(candidate.suite)</b>")
         if let size = candidate.size { facts.append("\(size) bytes") }
         if let ticket = candidate.ticket { facts.append("ticket \(ticket)") }

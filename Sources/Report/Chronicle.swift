@@ -69,7 +69,8 @@ struct Chronicle {
             voidCandidate(body)
         case .tripwire: alarms.append(Passage(entry, body))
         case .sandboxStarted: sandboxCount += 1
-        case .sandboxExited, .examStarted, .release, .viewRendered: break
+        case .release: tell(body)
+        case .sandboxExited, .examStarted, .viewRendered: break
         }
     }
 
@@ -90,6 +91,12 @@ struct Chronicle {
         else { return }
         candidates[place].verdict = .void
         candidates[place].reasons += body.text("reason").map { [$0] } ?? []
+    }
+
+    private mutating func tell(_ body: Members) {
+        let ticket = body.text("ticket")
+        guard let place = candidates.lastIndex(where: { $0.ticket == ticket }) else { return }
+        candidates[place].told = ToldBits(body.members("bits"))
     }
 
     private var bestDigest: String? {

@@ -95,6 +95,8 @@ struct Candidate {
     var suiteTotal: Int?
     var bestBefore: Double?
     var released: Double?
+    /// What its release can have told about sealed tasks.
+    var told: ToldBits?
     var commit: String?
 
     init(_ body: Members, digest: String, base: String?, size: Int?, findings: [String]) {
@@ -121,6 +123,31 @@ struct Candidate {
         bestBefore = body.number("best_before")
         released = body.number("released")
         commit = body.text("commit")
+    }
+}
+
+/// What one release can have told about sealed tasks, at the most, in bits.
+struct ToldBits {
+    var verdict: Double
+    var score: Double
+    var slot: Double
+    var channels: Double
+
+    /// Nothing where the row does not say.
+    init?(_ body: Members) {
+        guard let verdict = body.number("verdict"), let score = body.number("score"),
+            let slot = body.number("slot"), let channels = body.number("channels")
+        else { return nil }
+        (self.verdict, self.score, self.slot, self.channels) = (verdict, score, slot, channels)
+    }
+
+    var total: Double { verdict + score + slot + channels }
+
+    /// The sum and its parts in words.
+    var words: String {
+        func figure(_ value: Double) -> String { Figures.decimal(value, places: 1) }
+        return "≤ \(figure(total)) bits (verdict \(figure(verdict)), score \(figure(score)), "
+            + "moment \(figure(slot)), open channels \(figure(channels)))"
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Ledger
+internal import Workspace
 
 /// The top of the page: what was judged, whether the record holds, and the figures that matter.
 struct Overview {
@@ -93,7 +94,7 @@ struct Overview {
             tile(
                 "Told to the agent",
                 "≤ \(Figures.decimal(releasedBits, places: 1))",
-                "bits about sealed tasks, by verdicts and scores"
+                "bits about sealed tasks, by verdicts, scores and moments"
             ),
         ]
     }
@@ -112,15 +113,19 @@ struct Overview {
 
     /// The most that the released answers can have said about the sealed tasks.
     ///
-    /// A verdict after a sealed exam is one of three; an accepted candidate's score is one of
-    /// 1/quantum + 1. What timing and other side channels carry is not in this number.
+    /// Each release says it of itself. In rows of older versions, which do not, a verdict after a sealed
+    /// exam is one of three, and an accepted candidate's score one of 1/quantum + 1.
     private var releasedBits: Double {
         let quantum = chronicle.genesis.releaseQuantum ?? 0.05
         let levels = quantum > 0 && quantum <= 1 ? (1 / quantum).rounded() + 1 : 10_001
         var bits = chronicle.baseline?.released == nil ? 0 : Logarithm.base2(levels)
-        for candidate in chronicle.candidates where candidate.sealedMean != nil {
-            bits += Logarithm.base2(3)
-            if candidate.released != nil { bits += Logarithm.base2(levels) }
+        for candidate in chronicle.candidates {
+            if let told = candidate.told {
+                bits += told.total
+            } else if candidate.sealedMean != nil {
+                bits += Logarithm.base2(3)
+                if candidate.released != nil { bits += Logarithm.base2(levels) }
+            }
         }
         return bits
     }

@@ -96,23 +96,3 @@ struct RecordSection {
             """
     }
 }
-
-/// The logarithm that counts bits.
-enum Logarithm {
-    /// The base-2 logarithm of a number that is at least 1, to nine binary places.
-    static func base2(_ value: Double) -> Double {
-        guard value >= 1, value.isFinite else { return 0 }
-        var rest = value.significand
-        var result = Double(value.exponent)
-        var place = 0.5
-        for _ in 0..<9 {
-            rest *= rest
-            if rest >= 2 {
-                rest /= 2
-                result += place
-            }
-            place /= 2
-        }
-        return result
-    }
-}

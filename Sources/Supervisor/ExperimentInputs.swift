@@ -42,6 +42,12 @@ public struct ExperimentInputs {
         public let name: String
     }
 
+    /// The longest that one rollout can take, in milliseconds.
+    var rolloutMilliseconds: Int64 {
+        let seconds = Int64(benchmark.manifest.limits.seconds)
+        return 1000 * min(seconds, config.perTaskTimeout?.components.seconds ?? seconds)
+    }
+
     /// Reads everything, as root.
     public init(
         _ experiment: Experiment,

@@ -63,6 +63,8 @@ public final class LoopShell {
         self.supervision = supervision
         self.progress = progress
         let entries = try ledgered { () throws(LedgerError) in try supervision.ledger.entries() }
+        var rules = rules
+        rules.rolloutMilliseconds = supervision.inputs.rolloutMilliseconds
         let facts: JSONValue = ["launcher_level": .string(supervision.launcher.level.name)]
         machine = try looped { () throws(LoopError) in
             let state = try CampaignState(replaying: entries.map(RecordedRow.init))

@@ -1,3 +1,4 @@
+import IterationLoop
 import RedTeam
 import Testing
 
@@ -11,6 +12,12 @@ struct PairTests {
             bytes[index / 8] |= 1 << UInt8(index % 8)
         }
         return bytes
+    }
+
+    @Test("what releases count for open channels is what the catalogue declares")
+    func declared() {
+        let bits = Catalogue.all.compactMap(\.declaredBits).reduce(0, +)
+        #expect(ReleasedBits.declaredChannels == Double(bits))
     }
 
     @Test("the whole message is understood, and carries all its bits")

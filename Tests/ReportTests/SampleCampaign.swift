@@ -210,6 +210,13 @@ struct SampleCampaign {
             body["commit"] = .string(String(Self.digest(iteration + 60).prefix(40)))
         }
         add(.decision, .object(body))
+        if iteration == 1 {
+            let bits: JSONValue = ["verdict": 1.59, "score": 4.4, "slot": 1, "channels": 0]
+            add(
+                .release,
+                ["iteration": 1, "ticket": ticket, "verdict": .string(verdict), "bits": bits]
+            )
+        }
         if !fixes.isEmpty {
             let promoted = JSONValue(fixes + ["sealed-task-marker"])
             add(.promotion, ["iteration": JSONValue(iteration), "promoted": promoted])

@@ -1,0 +1,71 @@
+internal import ExamResults
+internal import Gate
+internal import StrictJSON
+internal import Workspace
+
+/// What one release can have told the coding agent's side about sealed tasks, at the most, in bits.
+///
+/// Each is a logarithm of what can be told apart, rounded up to hundredths. Nothing is subtracted for what
+/// an honest candidate does: the sum is a bound, not an estimate.
+public struct ReleasedBits: Sendable, Equatable {
+    /// Accepted, rejected or void.
+    public var verdict: Double
+    /// The rounded score, where one was told.
+    public var score: Double
+    /// The moment of the grid: how far a candidate can have stretched the sealed exam.
+    public var slot: Double
+    /// Channels of the host that the threat model declares open.
+    public var channels: Double
+
+    /// What the shipped catalogue of attacks declares open, a hand-over; a test compares the two.
+    public static let declaredChannels = 0.0
+
+    /// All of it.
+    public var total: Double { verdict + score + slot + channels }
+
+    /// The bits of a score that was rounded to a step.
+    ///
+    /// - Parameter quantum: the step; without one nothing is told.
+    /// - Returns: the bits.
+    public static func ofScore(quantum: Double?) -> Double {
+        guard let quantum, quantum > 0 else { return 0 }
+        return roundedUp((1 / quantum).rounded(.up) + 1)
+    }
+
+    /// Counts what a decision's release tells.
+    ///
+    /// - Parameters:
+    ///   - decision: the decision.
+    ///   - genesis: how scores are rounded, and how many tasks are sealed.
+    ///   - rules: the grid, and how long a sealed exam can be made.
+    init(of decision: DecisionRecord, _ genesis: GenesisRecord, _ rules: LoopRules) {
+        // Whoever failed the suite was not examined, unless both exams are always run.
+        let isExamined = decision.step != 1 || genesis.rules.stepTwo == .always
+        verdict = isExamined ? Self.roundedUp(Double(Verdict.allCases.count)) : 0
+        score = decision.released == nil ? 0 : Self.ofScore(quantum: genesis.releaseQuantum?.value)
+        let turns = (genesis.testCount + rules.concurrency - 1) / rules.concurrency
+        let longest = Double(turns) * Double(rules.rolloutMilliseconds)
+        let slots = 1 + (longest / Double(rules.gridMilliseconds)).rounded(.up)
+        slot = isExamined ? Self.roundedUp(slots) : 0
+        channels = isExamined ? Self.declaredChannels : 0
+    }
+
+    init(from reader: inout BodyReader) throws(LoopError) {
+        verdict = try reader.number("verdict")
+        score = try reader.number("score")
+        slot = try reader.number("slot")
+        channels = try reader.number("channels")
+        try reader.finish()
+    }
+
+    var body: JSONValue {
+        [
+            "verdict": .number(verdict), "score": .number(score), "slot": .number(slot),
+            "channels": .number(channels),
+        ]
+    }
+
+    private static func roundedUp(_ count: Double) -> Double {
+        (Logarithm.base2(count) * 100).rounded(.up) / 100
+    }
+}

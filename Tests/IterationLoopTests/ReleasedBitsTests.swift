@@ -1,0 +1,68 @@
+import IterationLoop
+import StrictJSON
+import Testing
+
+@Suite("The bits that a release tells")
+struct ReleasedBitsTests {
+    private static func accepted(_ rules: LoopRules) throws -> Bench {
+        var bench = try Bench(rules: rules)
+        try bench.send(.start)
+        try bench.acceptFirst()
+        return bench
+    }
+
+    private static func bits(_ bench: Bench) throws -> JSONValue {
+        try #require(bench.rows.last { $0.kind == "release" }?.body["bits"])
+    }
+
+    @Test("a release says what verdict, score and moment can have told")
+    func accepted() throws {
+        var rules = LoopRules()
+        rules.concurrency = 2
+        rules.rolloutMilliseconds = 10_000
+        // One of 3 verdicts, of 21 scores and of 11 moments: two rounds of 10 s on a grid of 2 s.
+        let bits = try Self.bits(Self.accepted(rules))
+        #expect(bits == ["verdict": 1.59, "score": 4.4, "slot": 3.46, "channels": 0.0])
+    }
+
+    @Test("on a grid that is longer than an exam, the moment is one bit")
+    func longGrid() throws {
+        var rules = LoopRules()
+        rules.gridMilliseconds = rules.rolloutMilliseconds
+        var bench = try Bench(rules: rules)
+        try bench.send(.start)
+        try bench.submit(1)
+        try bench.endExam(passing: Set(Bench.sealed))
+        try bench.endExam(passing: [])
+        try bench.tick(rules.gridMilliseconds)
+        #expect(try Self.bits(bench)["slot"] == 1.0)
+    }
+
+    @Test("a candidate that was refused without a sealed exam tells nothing of it")
+    func stepOne() throws {
+        var bench = try Self.accepted(LoopRules())
+        try bench.submit(2)
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(
+            try Self.bits(bench) == ["verdict": 0.0, "score": 0.0, "slot": 0.0, "channels": 0.0]
+        )
+    }
+
+    @Test("a row of an older version, which does not say it, is replayed")
+    func older() throws {
+        let bench = try Self.accepted(LoopRules())
+        let rows = try bench.rows.map { row in
+            guard row.kind == "release" else { return row }
+            var members = try #require(row.body.objectValue)
+            members["bits"] = nil
+            return RecordedRow(
+                sequence: row.sequence,
+                time: row.time,
+                kind: row.kind,
+                body: .object(members)
+            )
+        }
+        #expect(try CampaignState(replaying: rows) == bench.machine.state)
+    }
+}
