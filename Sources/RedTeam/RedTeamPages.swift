@@ -71,7 +71,9 @@ extension RedTeamReport {
         where it must be refused for the stated reason. *Closed* is that; *open* is anything else inside;
         *declared* is a channel of a size that THREAT_MODEL.md states; *n/a* means that this kernel has no such
         feature, which the control showed; *broken* means that the control did not work, so that nothing is
-        shown. An attack in several sandboxes counts once in each.
+        shown. An attack in several sandboxes counts once in each. Those of *relay* are made by a candidate in an
+        exam; their control is a harness that believes what it reads. Those of *ledger* are made on copies of a
+        record; their control reads it without verifying, or without what the attack is refused by.
 
         \(probeCount) attacks, made \(results.count) times:
         **\(ProbeOutcome.allCases.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", "))**.
