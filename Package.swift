@@ -300,7 +300,7 @@ let package = Package(
             "InvigilatorTests",
             of: [
                 "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
-                "LinuxKernel", "SandboxPlan", "SandboxPolicy", "StrictJSON",
+                "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy", "StrictJSON",
             ],
             exclude: ["Goldens"]
         ),

@@ -7,17 +7,17 @@ internal import FoundationEssentials
 internal import HostKernel
 internal import Ledger
 internal import LinuxKernel
-internal import RedTeam
+package import RedTeam
 internal import StrictJSON
 
 /// A record of six rows, and what became of its copies.
-final class RedTeamRecord {
+package final class RedTeamRecord {
     /// What an attack met with.
-    struct Finding {
+    package struct Finding {
         /// What a reader without the wall made of it.
-        let control: Answer
+        package let control: Answer
         /// What the program made of it.
-        let inside: Answer
+        package let inside: Answer
     }
 
     /// The row that attacks change: a verdict.
@@ -37,7 +37,7 @@ final class RedTeamRecord {
     private var copies = 0
 
     /// Makes the record in a directory of the supervisor's.
-    init(in folder: String) throws {
+    package init(in folder: String) throws {
         self.folder = folder
         let path = folder + "/record.sqlite"
         let ledger = try Ledger.create(
@@ -95,7 +95,7 @@ final class RedTeamRecord {
     // MARK: - attacks
 
     /// Makes the attack of this name; nothing where there is none.
-    func attack(_ name: String) throws -> Finding? {
+    package func attack(_ name: String) throws -> Finding? {
         if let change = Forgery.ofRows[name] {
             return try judged(copy(of: database)) { path in try Forgery.alter(path, change) }
         }
