@@ -9,6 +9,8 @@ public enum ControlGroupMode: String, Sendable, Equatable {
     case v1
     /// Limits through version 1, freezing and killing through version 2.
     case hybrid
+    /// Version 2, in a group that cannot be divided because processes are in it, as in a container.
+    case occupied
     /// Something that limits need is not mounted.
     case unusable
 }
@@ -106,6 +108,11 @@ extension HostFacts {
             "control groups for memory, pids and cpu",
             "mount cgroup2 on /sys/fs/cgroup, or enable the three controllers"
         )
+        need(
+            controlGroups != .occupied,
+            "a control group without processes of its own, which alone can be divided",
+            "move its processes into a group below it"
+        )
         need(hasMergedUsr, "/bin, /lib and /lib64 as links into /usr", "install usrmerge")
         need(python != nil, "CPython 3.9 or newer", "apt-get install python3, or name one")
         return found
@@ -139,14 +146,23 @@ extension HostFacts {
 
     private static func controlGroupMode() -> ControlGroupMode {
         do throws(SystemError) {
-            switch try ControlGroupHierarchies.detect().mode {
+            let hierarchies = try ControlGroupHierarchies.detect()
+            switch hierarchies.mode {
             case .v1: return .v1
-            case .v2: return .v2
+            case .v2: return isOccupied(hierarchies.unified ?? "") ? .occupied : .v2
             case .hybrid: return .hybrid
             }
         } catch {
             return .unusable
         }
+    }
+
+    // A group but the hierarchy's own root has either processes or controllers for groups below it
+    // (cgroups(7), "No internal processes"); the root alone has no type.
+    private static func isOccupied(_ root: String) -> Bool {
+        HostFile.status("\(root)/cgroup.type") != nil
+            && HostText.line("\(root)/cgroup.procs") != nil
+            && HostText.line("\(root)/cgroup.subtree_control")?.contains("memory") != true
     }
 
     private static func hasUserNamespaceSupport() -> Bool {

@@ -157,6 +157,15 @@ package struct HostChecks {
         case .v2: found = "version 2"
         case .v1: found = "version 1"
         case .hybrid: found = "limits by version 1, freezing and killing by version 2"
+        case .occupied:
+            return HostCheck(
+                "control-groups",
+                .gap(
+                    cure: "mkdir /sys/fs/cgroup/init and write each number in "
+                        + "/sys/fs/cgroup/cgroup.procs to /sys/fs/cgroup/init/cgroup.procs"
+                ),
+                "version 2, in a group whose own processes keep it from being divided"
+            )
         case .unusable:
             return HostCheck(
                 "control-groups",

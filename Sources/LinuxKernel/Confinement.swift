@@ -3,15 +3,16 @@ internal import CLinux
 /// A Landlock rule set being built (landlock(7)).
 public struct LandlockRuleset: ~Copyable {
     private let descriptor: Descriptor
-    private let version: Int
 
     /// The newest ABI of the running kernel; 0 where there is no Landlock.
-    public static var kernelVersion: Int {
-        max(0, clx_landlock_abi())
-    }
+    public static var kernelVersion: Int { max(0, clx_landlock_abi()) }
+
+    /// The ABI that rule sets are made for: the kernel's, but no newer than the access rights spelled
+    /// out here (landlock(7)).
+    public static var version: Int { min(kernelVersion, 7) }
 
     // LANDLOCK_ACCESS_FS_*, landlock.h: bit numbers in the order of their ABI.
-    private static func handledFileAccess(_ version: Int) -> UInt64 {
+    private static var handledFileAccess: UInt64 {
         let bits =
             switch version {
             case ...1: 13
@@ -22,16 +23,14 @@ public struct LandlockRuleset: ~Copyable {
         return (1 << UInt64(bits)) - 1
     }
 
-    /// Makes a rule set that handles every kind of access the kernel knows, so that what no rule
+    /// Makes a rule set that handles every kind of access of ``version``, so that what no rule
     /// allows is refused: files, TCP bind and connect (ABI 4), abstract sockets and signals to
     /// the outside (ABI 6).
     ///
-    /// - Parameters:
-    ///   - version: the ABI to use, at most the kernel's.
-    ///   - allowsTCP: leaves TCP alone, where a policy gives a sandbox its loopback.
+    /// - Parameter allowsTCP: leaves TCP alone, where a policy gives a sandbox its loopback.
     /// - Throws: ``SystemError``.
-    public init(version: Int, allowsTCP: Bool) throws(SystemError) {
-        let files = Self.handledFileAccess(version)
+    public init(allowsTCP: Bool) throws(SystemError) {
+        let (version, files) = (Self.version, Self.handledFileAccess)
         let net: UInt64 = version >= 4 && !allowsTCP ? 3 : 0
         let scopes: UInt64 = version >= 6 ? 3 : 0
         descriptor = Descriptor(
@@ -39,7 +38,6 @@ public struct LandlockRuleset: ~Copyable {
                 clx_landlock_create(files, net, scopes, Int32(version))
             }
         )
-        self.version = version
     }
 
     /// Access to allow beneath a path.
@@ -73,7 +71,7 @@ public struct LandlockRuleset: ~Copyable {
         if access.contains(.device) { wanted |= 1 << 1 | 1 << 15 }
         let onFile: UInt64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
         if !isDirectory { wanted &= onFile }
-        let allowed = wanted & Self.handledFileAccess(version)
+        let allowed = wanted & Self.handledFileAccess
         let (rules, file) = (descriptor.number, path.number)
         try result("landlock_add_rule") { clx_landlock_add_path(rules, file, allowed) }
     }

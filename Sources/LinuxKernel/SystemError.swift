@@ -52,8 +52,6 @@ extension SystemError {
     public var isBusy: Bool { number == EBUSY }
     /// Whether the descriptor is not open.
     public var isNotOpen: Bool { number == EBADF }
-    /// Whether the kernel lacks the call or the feature.
-    public var isUnsupported: Bool { number == ENOSYS || number == EOPNOTSUPP }
 }
 
 /// Turns the result of a shim into a value or an error, retrying a call that a signal interrupted.

@@ -94,15 +94,25 @@ final class LaunchSite {
         freeGroups = []
     }
 
-    /// Decodes a plan and checks every compiled-in rule, once for each plan.
+    /// Decodes a plan and checks every compiled-in rule, once for each plan, and that the kernel is new
+    /// enough for it: before anything is made, because an older one lacks more than Landlock.
     func checked(_ compiled: CompiledPlan) throws(LaunchFailure) -> SandboxPlan {
-        try checking { () throws(PlanError) in
+        let plan = try checking { () throws(PlanError) in
             let plan = try compiled.plan()
             guard !trustedPlans.contains(compiled.digest) else { return plan }
             try PlanInvariants.check(plan)
             trustedPlans.append(compiled.digest)
             return plan
         }
+        guard LandlockRuleset.version >= Int(plan.landlock.minimumABI) else {
+            throw LaunchFailure(
+                step: .landlock,
+                location: "minimum ABI \(plan.landlock.minimumABI)",
+                reason: "this kernel has Landlock ABI \(LandlockRuleset.kernelVersion)",
+                remedy: "use a newer kernel, or lower landlock.minimum-abi in the policy"
+            )
+        }
+        return plan
     }
 }
 

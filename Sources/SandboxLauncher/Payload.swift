@@ -122,20 +122,8 @@ struct Payload {
 
     private func restrictFiles() throws(LaunchFailure) {
         guard !Layer.landlock.isOmitted else { return }
-        let version = min(LandlockRuleset.kernelVersion, Self.newestKnownLandlock)
-        guard version >= Int(plan.landlock.minimumABI) else {
-            throw LaunchFailure(
-                step: .landlock,
-                location: "minimum ABI \(plan.landlock.minimumABI)",
-                reason: "this kernel has Landlock ABI \(LandlockRuleset.kernelVersion)",
-                remedy: "use a newer kernel, or lower landlock.minimum-abi in the policy"
-            )
-        }
         try attempt(.landlock, "rules") { () throws(SystemError) in
-            let ruleset = try LandlockRuleset(
-                version: version,
-                allowsTCP: plan.landlock.allowsTCP
-            )
+            let ruleset = try LandlockRuleset(allowsTCP: plan.landlock.allowsTCP)
             for rule in plan.landlock.rules {
                 let path = try Descriptor.openWithoutLinks(rule.path.text, [.path])
                 let isDirectory = try path.status().kind == .directory
@@ -147,9 +135,6 @@ struct Payload {
             try ruleset.restrict()
         }
     }
-
-    // The newest ABI whose access rights this program spells out (landlock(7)).
-    private static let newestKnownLandlock = 7
 }
 
 extension LandlockAccess {

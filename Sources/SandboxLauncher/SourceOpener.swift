@@ -228,9 +228,7 @@ func attempt<Answer>(
             step: step,
             location: location,
             reason: "\(error)",
-            remedy: error.isUnsupported
-                ? "run `invigilator doctor`: this kernel lacks what the plan demands"
-                : "check the place named here; if it looks right, report this"
+            remedy: "check this place, and run `invigilator doctor`; if all is well, report this"
         )
     }
 }

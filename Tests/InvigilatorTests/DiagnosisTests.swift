@@ -48,6 +48,16 @@ import Testing
         #expect(!diagnosis.isSound)
     }
 
+    @Test("a group that its own processes occupy is a gap, and the cure says where they go")
+    func occupiedGroup() throws {
+        let text = diagnosis(facts(groups: .occupied)).text
+        #expect(
+            text.contains("version 2, in a group whose own processes keep it from being divided")
+        )
+        #expect(text.contains("/sys/fs/cgroup/init/cgroup.procs"))
+        #expect(!diagnosis(facts()).text.contains("/sys/fs/cgroup/init"))
+    }
+
     @Test("programs get the level, the host's facts and a cure for each gap")
     func programs() {
         let json = diagnosis(facts(landlock: 0)).json

@@ -129,6 +129,39 @@ extension Privileged {
             }
         }
 
+        @Test(
+            "a kernel whose Landlock is older than the shipped policies demand is refused by name"
+        )
+        func oldLandlock() throws {
+            try Lab.run { lab in
+                let plan = try Plans.candidate().with { $0.landlock.minimumABI = 6 }
+                let words = [Lab.candidateProbe, "wait"]
+                let failure = try lab.refusal(CompiledPlan(plan), [try lab.rootTree()], words)
+                let version = LandlockRuleset.kernelVersion
+                #expect((failure == nil) == (version >= 6))
+                guard let failure else { return }
+                #expect(failure.step == .landlock && failure.location == "minimum ABI 6")
+                #expect(failure.reason == "this kernel has Landlock ABI \(version)")
+                #expect(failure.remedy.hasPrefix("use a newer kernel"))
+            }
+        }
+
+        @Test(
+            "a kernel that maps no owners on a tmpfs gets no coding sandbox, and is sent to doctor"
+        )
+        func oldMounts() throws {
+            try Lab.run { lab in
+                let plan = CompiledPlan(try Plans.coding())
+                let words = [Lab.codingProbe, "wait"]
+                let failure = try lab.refusal(plan, try lab.codingTrees(), words)
+                // Linux 6.3 brought it, and 6.2 the third version of Landlock.
+                #expect((failure == nil) == (LandlockRuleset.kernelVersion > 2))
+                guard let failure else { return }
+                #expect(failure.step == .sources && failure.reason == "mount_setattr: EINVAL")
+                #expect(failure.remedy.contains("`invigilator doctor`"))
+            }
+        }
+
         @Test("a sandbox too small for its own set-up fails or ends, and leaves nothing")
         func tooLittleMemory() throws {
             try Lab.run { lab in
