@@ -16,9 +16,7 @@ final class HeldTree {
 }
 
 /// Runs what reads or checks a plan; what is wrong with it becomes a failure of the step `check`.
-func checking<Answer>(
-    _ body: () throws(PlanError) -> Answer
-) throws(LaunchFailure) -> Answer {
+func checking<Answer>(_ body: () throws(PlanError) -> Answer) throws(LaunchFailure) -> Answer {
     do throws(PlanError) {
         return try body()
     } catch {

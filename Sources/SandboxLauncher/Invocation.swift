@@ -88,7 +88,7 @@ enum Invocation {
     }
 
     // A launcher that stays leaves the host's mount namespace, so that what the host mounts later does
-    // not reach its sandboxes. Nothing is ever attached outside a sandbox's own namespace.
+    // not reach its sandboxes. Trees are attached in its own namespace, everything else in a sandbox's.
     private func site(
         _ options: Options,
         leavesMounts: Bool
@@ -99,6 +99,9 @@ enum Invocation {
             if leavesMounts {
                 try CurrentProcess.unshare([.mount])
                 try MountNamespace.makePrivate()
+                let flags: MountFlags = [.noSetUID, .noDevices, .noExecution]
+                let yard = try MountTree.make("tmpfs", [("mode", "0700")], flags)
+                try yard.attach(on: .openWithoutLinks(ResidentLauncher.yard, [.path]))
             }
             let protected = try ProtectedDirectories(
                 directories: options.protected,

@@ -16,6 +16,9 @@ final class ResidentLauncher {
 
     // Sandboxes and trees, each.
     private static let maximum = 256
+    /// The directory under which the trees hang in the launcher's own mount namespace, because Linux
+    /// before 6.15 clones no mount that is attached nowhere: in sysfs, of which nothing is a source.
+    static let yard = "/sys/kernel"
 
     init(channel: Held, site: LaunchSite) {
         self.channel = channel
@@ -76,9 +79,7 @@ final class ResidentLauncher {
     private func perform(_ request: LauncherRequest, _ descriptors: [Held]) {
         switch request {
         case .makeTree(let id, let size, let inodes): makeTree(id, size, inodes)
-        case .dropTree(let id):
-            trees[id] = nil
-            reply(.done(id: id))
+        case .dropTree(let id): carryOut(id, .root) { () throws(SystemError) in try dropTree(id) }
         case .launch(let launch): start(launch, descriptors)
         case .freeze(let id): control(id) { sandbox throws(SystemError) in try sandbox.freeze() }
         case .thaw(let id): control(id) { sandbox throws(SystemError) in try sandbox.thaw() }
@@ -112,6 +113,9 @@ final class ResidentLauncher {
                         [.noSetUID, .noDevices]
                     )
                 )
+                let yard = try Descriptor.open(Self.yard, [.directory])
+                try yard.makeDirectory("\(id)")
+                try tree.tree.attach(to: "\(id)", in: yard)
                 return (tree, Held(try tree.tree.root.openInside("/", [.directory])))
             }
             trees[id] = tree
@@ -119,6 +123,12 @@ final class ResidentLauncher {
         } catch {
             reply(.refused(id: id, error))
         }
+    }
+
+    private func dropTree(_ id: UInt32) throws(SystemError) {
+        guard trees.removeValue(forKey: id) != nil else { return }
+        try MountNamespace.detach("\(Self.yard)/\(id)")
+        try Descriptor.open(Self.yard, [.directory]).remove("\(id)", isDirectory: true)
     }
 
     private func start(_ request: LaunchRequest, _ descriptors: [Held]) {
@@ -133,11 +143,7 @@ final class ResidentLauncher {
             var named: [HeldTree] = []
             for id in request.trees {
                 guard let tree = trees[id] else {
-                    throw refusal(
-                        "tree \(id)",
-                        "there is none",
-                        "make the tree first"
-                    )
+                    throw refusal("tree \(id)", "there is none", "make the tree first")
                 }
                 named.append(tree)
             }
@@ -163,12 +169,15 @@ final class ResidentLauncher {
     }
 
     private func control(_ id: UInt32, _ body: (Sandbox) throws(SystemError) -> Void) {
-        guard let sandbox = sandboxes[id] else {
-            // It has just ended: its exit is on the way, and there is nothing left to act on.
-            return reply(.done(id: id))
+        carryOut(id, .group) { () throws(SystemError) in
+            // Where it has just ended, its exit is on the way, and there is nothing left to act on.
+            if let sandbox = sandboxes[id] { try body(sandbox) }
         }
+    }
+
+    private func carryOut(_ id: UInt32, _ step: SetupStep, _ body: () throws(SystemError) -> Void) {
         do throws(LaunchFailure) {
-            try attempt(.group, "sandbox \(id)") { () throws(SystemError) in try body(sandbox) }
+            try attempt(step, "\(id)", body)
             reply(.done(id: id))
         } catch {
             reply(.refused(id: id, error))

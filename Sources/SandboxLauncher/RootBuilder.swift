@@ -106,6 +106,8 @@ struct RootBuilder {
             [("size", "1m"), ("mode", "0755")],
             [.noSetUID, .noDevices, .noExecution]
         )
+        // Linux before 6.15 clones only what is attached; this goes with the old root.
+        try covers.attach(on: .openWithoutLinks("/proc", [.path]))
         for (index, mask) in masks.enumerated() {
             let name = "\(index)"
             if let contents = mask.contents {

@@ -220,6 +220,28 @@ extension Privileged {
             }
         }
 
+        @Test("the place where a launcher keeps its trees is no source, nor is a tree in it")
+        func yard() throws {
+            try Lab.run { lab in
+                let trees = try lab.codingTrees()
+                let yard = "/proc/\(lab.client.pid)/root/sys/kernel"
+                let kept = try FileManager.default.contentsOfDirectory(atPath: yard)
+                #expect(kept.count == trees.count)
+                for name in [""] + kept.map({ "/" + $0 }) {
+                    let seen = try PinnedSource(yard + name)
+                    let source = PinnedSource(
+                        path: "/sys/kernel" + name,
+                        device: seen.device,
+                        inode: seen.inode,
+                        isDirectory: true
+                    )
+                    let plan = CompiledPlan(try plan(mounting: source))
+                    let failure = try lab.refusal(plan, trees, [Lab.codingProbe, "facts"])
+                    #expect(failure?.reason.contains("no sandbox may see") == true, "\(name)")
+                }
+            }
+        }
+
         @Test("only the mount itself is shown, not what is mounted below it")
         func notRecursive() throws {
             let below = try scratch.directory("host/open/below")
