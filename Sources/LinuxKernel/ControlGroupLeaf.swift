@@ -12,7 +12,6 @@ extension ControlGroupLimits {
         [
             (.memory, "memory.max", "\(memory)", false),
             (.memory, "memory.swap.max", "0", true),
-            (.memory, "memory.oom.group", "1", false),
             (.pids, "pids.max", "\(processes)", false),
             (.cpu, "cpu.max", "\(UInt64(cpuPercent) * 1000) 100000", false),
         ]
@@ -63,7 +62,11 @@ final class ControlGroupLeaf {
     }
 
     func write(_ name: String, _ text: String) throws(SystemError) {
-        try directory.openBeneath(name, .write).writeAll(Array(text.utf8))
+        do throws(SystemError) {
+            try directory.openBeneath(name, .write).writeAll(Array(text.utf8))
+        } catch {
+            throw SystemError("cgroup", "\(name) \(text)", number: error.number)
+        }
     }
 
     /// The lines of a file as they are now; of a long one, those that one read gives.

@@ -10,7 +10,7 @@ struct ControlGroupTests {
 
         static let unifiedFiles = [
             "cgroup.procs": "", "cgroup.events": "populated 0\nfrozen 0\n", "cgroup.kill": "",
-            "cgroup.freeze": "", "memory.max": "", "memory.swap.max": "", "memory.oom.group": "",
+            "cgroup.freeze": "", "memory.max": "", "memory.swap.max": "",
             "pids.max": "", "cpu.max": "", "memory.events": "low 0\nmax 9\noom 5\noom_kill 3\n",
             "pids.events": "max 4\n", "cpu.stat": "usage_usec 1000\nuser_usec 600\n",
         ]
@@ -70,7 +70,6 @@ struct ControlGroupTests {
         try ControlGroup.acquire(from: tree.hierarchies).set(Self.limits)
         #expect(try tree.text("unified", "memory.max") == "1048576")
         #expect(try tree.text("unified", "memory.swap.max") == "0")
-        #expect(try tree.text("unified", "memory.oom.group") == "1")
         #expect(try tree.text("unified", "pids.max") == "7")
         #expect(try tree.text("unified", "cpu.max") == "150000 100000")
     }

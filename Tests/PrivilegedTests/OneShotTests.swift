@@ -94,6 +94,44 @@ extension Privileged {
             #expect(try run(["exit", "42"]).end.exitCode == 42)
         }
 
+        // Runs in a control-group namespace as a container has it: at its root is a group of the host.
+        private func runInContainer(_ first: String) throws -> Spawn.Outcome {
+            let box = "/sys/fs/cgroup/box"
+            let fill = """
+                \(Self.filling) && mkdir -p \(box) && echo $$ >\(box)/cgroup.procs && \
+                exec unshare --cgroup sh -c 'umount -l /sys/fs/cgroup && \
+                mount -t cgroup2 none /sys/fs/cgroup && \(first) \
+                exec \(Host.launcher) run plan --tree \(scratch.path)/tree -- "$@"' sh "$@"
+                """
+            return try run(["exit", "42"], fill: fill)
+        }
+
+        @Test("a container's group is divided only where no process is in it; doctor says so")
+        func container() throws {
+            guard try ControlGroupHierarchies.detect().mode == .v2 else { return }
+            defer {
+                // What is left of the groups would be counted as left by a launcher.
+                for name in ["invigilator/0", "invigilator", "init", ""] {
+                    try? FileManager.default.removeItem(atPath: "/sys/fs/cgroup/box/" + name)
+                }
+            }
+            let doctor = scratch.path + "/doctor"
+            let occupied = try runInContainer("\(Host.programs)/invigilator doctor >\(doctor);")
+            #expect(occupied.end.exitCode == 3)
+            let errors = String(decoding: occupied.errors, as: UTF8.self)
+            #expect(
+                errors.contains("cgroup.subtree_control +memory +pids +cpu: EBUSY"),
+                "\(errors)"
+            )
+            #expect(errors.contains("`invigilator doctor`"))
+            let found = try String(contentsOfFile: doctor, encoding: .utf8)
+            #expect(found.contains("whose own processes keep it from being divided"), "\(found)")
+            let divided = try runInContainer(
+                "mkdir -p /sys/fs/cgroup/init && echo 0 >/sys/fs/cgroup/init/cgroup.procs &&"
+            )
+            #expect(divided.end.exitCode == 42)
+        }
+
         @Test("input, output and errors are the caller's")
         func streams() throws {
             let text = String(repeating: "through the sandbox\n", count: 10_000)
