@@ -51,10 +51,10 @@ final class ControlGroupLeaf {
         try entry?.descriptor.writeAll(Array("0".utf8))
     }
 
-    // A file that is read again and again stays open from its first reading on.
+    // A file that is read again and again stays open from its first reading on. Not so the processes:
+    // version 1 answers from the list of the first reading as long as less than a second lies between
+    // two readings of one open file (kernel/cgroup/cgroup-v1.c, cgroup_pidlist_start).
     private func held(_ name: String) throws(SystemError) -> SharedDescriptor {
-        // An open list of processes shows for a second what it held, and longer when it is read again
-        // (cgroup-v1.c, CGROUP_PIDLIST_DESTROY_DELAY).
         if name != "cgroup.procs", let file = files[name] { return file }
         let file = SharedDescriptor(try directory.openBeneath(name, .read))
         files[name] = file

@@ -57,6 +57,12 @@ struct ControlGroupTests {
             try scratch.text("\(hierarchy)/\(ControlGroup.poolName)/\(leaf)/\(name)")
         }
 
+        func replace(_ hierarchy: String, _ name: String, _ text: String) throws {
+            let leaf = "\(scratch.path)/\(hierarchy)/\(ControlGroup.poolName)/0"
+            try Descriptor.open(leaf, [.directory]).remove(name)
+            try write(hierarchy, name, text)
+        }
+
         func write(_ hierarchy: String, _ name: String, _ text: String, leaf: Int = 0) throws {
             try scratch.write("\(hierarchy)/\(ControlGroup.poolName)/\(leaf)/\(name)", text)
         }
@@ -184,6 +190,17 @@ struct ControlGroupTests {
         try group.kill()
         #expect(try tree.text("freezer", "freezer.state").hasPrefix("THAWED"))
         #expect(!group.isSpent)
+    }
+
+    @Test("version 1's list of processes is opened anew for each reading, as the kernel demands")
+    func freshList() throws {
+        let tree = try FakeTree(.v1)
+        let group = try ControlGroup.acquire(from: tree.hierarchies)
+        try tree.write("freezer", "cgroup.procs", "7\n")
+        #expect(try !group.isEmpty())
+        // Whoever still has the old file open reads the old list.
+        try tree.replace("freezer", "cgroup.procs", "")
+        #expect(try group.isEmpty())
     }
 
     @Test("mounts are found in mountinfo, by version and controller")

@@ -37,7 +37,9 @@ extension Privileged {
             let (guests, family, groups) = try crowd(lab)
             #expect(!groups.isEmpty)
             #expect(kill(lab.client.pid, SIGKILL) == 0)
-            #expect(try Census.waitUntilGone(family).isEmpty)
+            // What version 1 froze dies when the sweep thaws it.
+            let isThawed = try ControlGroupHierarchies.detect().mode != .v1
+            if isThawed { #expect(try Census.waitUntilGone(family).isEmpty) }
             try lab.wait("the loss to be noticed") { isLost }
             #expect(throws: LauncherError.self) { try guests[1].sandbox.freeze() }
             #expect(try ProcessEnd.wait(for: lab.client.pid).signal == SIGKILL)
@@ -45,6 +47,7 @@ extension Privileged {
             #expect(groups.contains { $0.exists })
             let outcome = try Spawn.run(Host.launcher, arguments: ["sweep"])
             #expect(outcome.end.exitCode == 0, "\(String(decoding: outcome.errors, as: UTF8.self))")
+            #expect(try Census.waitUntilGone(family).isEmpty)
             for group in groups {
                 #expect(!group.exists, "\(group)")
             }
@@ -55,9 +58,9 @@ extension Privileged {
             let lab = try Lab()
             let (_, family, groups) = try crowd(lab)
             #expect(kill(lab.client.pid, SIGKILL) == 0)
-            #expect(try Census.waitUntilGone(family).isEmpty)
             _ = try ProcessEnd.wait(for: lab.client.pid)
             try Lab.run { next in
+                #expect(try Census.waitUntilGone(family).isEmpty)
                 for group in groups {
                     #expect(!group.exists, "\(group)")
                 }
