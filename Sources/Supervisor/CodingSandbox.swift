@@ -15,6 +15,7 @@ final class CodingSandbox {
     private let view: SandboxTree
     private let surface: SandboxTree
     let socket: RequestSocket
+    private let onResistance: (LaunchFailure) -> Void
     private(set) var sandbox: RunningSandbox?
     private var isFreezeWanted = false
     private var holds = 0
@@ -27,13 +28,23 @@ final class CodingSandbox {
     static let agentPath = "agent.py"
 
     /// Makes both trees, fills them, and opens the request socket.
+    ///
+    /// - Parameters:
+    ///   - supervision: the supervisor.
+    ///   - agent: the judged file.
+    ///   - onRequest: told each request.
+    ///   - onEnd: told the end of each connection.
+    ///   - onResistance: told that the agent could not be frozen, before it is killed for it.
+    /// - Throws: ``SupervisorError``.
     init(
         _ supervision: Supervision,
         agent: [UInt8],
         onRequest: @escaping RequestSocket.Handler,
-        onEnd: @escaping (Int) -> Void
+        onEnd: @escaping (Int) -> Void,
+        onResistance: @escaping (LaunchFailure) -> Void
     ) throws(SupervisorError) {
         self.supervision = supervision
+        self.onResistance = onResistance
         let launcher = supervision.launcher
         let (view, surface) = try launched { () throws(LauncherError) in
             (
@@ -149,20 +160,30 @@ final class CodingSandbox {
         guard let sandbox, sandbox.exit == nil else { return }
         let isWanted = isFreezeWanted || holds > 0 || !mayRun
         guard isWanted != sandbox.isFrozen else { return }
-        try launched { () throws(LauncherError) in
-            if isWanted { try sandbox.freeze() } else { try sandbox.thaw() }
+        guard isWanted else {
+            return try launched { () throws(LauncherError) in try sandbox.thaw() }
+        }
+        do throws(LauncherError) { try sandbox.freeze() } catch {
+            // A process can stay in one call of the kernel for as long as it likes. Whoever is not
+            // frozen may not see a sealed exam: the agent ends, as if it had ended by itself.
+            guard case .refused(let failure) = error else { throw SupervisorError(error) }
+            onResistance(failure)
+            try kill()
+        }
+    }
+
+    private func kill() throws(SupervisorError) {
+        guard let sandbox, sandbox.exit == nil else { return }
+        try launched { () throws(LauncherError) in try sandbox.kill() }
+        try system("end the coding agent", "sandbox") { () throws(SystemError) in
+            try supervision.loop.run(until: { sandbox.exit != nil })
         }
     }
 
     /// Kills the agent and waits until every process of it is gone.
     func end() throws(SupervisorError) {
         socket.close()
-        if let sandbox, sandbox.exit == nil {
-            try launched { () throws(LauncherError) in try sandbox.kill() }
-            try system("end the coding agent", "sandbox") { () throws(SystemError) in
-                try supervision.loop.run(until: { sandbox.exit != nil })
-            }
-        }
+        try kill()
         try launched { () throws(LauncherError) in
             try supervision.launcher.drop(view)
             try supervision.launcher.drop(surface)

@@ -97,6 +97,19 @@ public final class LoopShell {
                 onEnd: { [unowned self] number in
                     guard let id = requests.removeValue(forKey: number) else { return }
                     post(.disconnected(id))
+                },
+                onResistance: { [unowned self] failure in
+                    post(
+                        .refused(
+                            RefusalRecord(
+                                layer: "freezer",
+                                attempt: "go on running where it has to stand still",
+                                detail: failure.reason,
+                                iteration: machine.workingIteration,
+                                by: "coding-agent"
+                            )
+                        )
+                    )
                 }
             )
             try restoreTraces()
