@@ -320,6 +320,9 @@ let package = Package(
             linkerSettings: fullyStatic
         ),
 
+        // Fails single system calls of a launch for the privileged tests.
+        .executableTarget(name: "FaultInjector"),
+
         // With real sandboxes, as root.
         tests(
             "PrivilegedTests",

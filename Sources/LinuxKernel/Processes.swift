@@ -245,8 +245,10 @@ public enum CurrentProcess {
     }
 
     /// Restores default signal handling and unblocks every signal, before an exec.
-    public static func resetSignals() {
-        clx_signals_reset()
+    ///
+    /// - Throws: ``SystemError``.
+    public static func resetSignals() throws(SystemError) {
+        try result("sigaction") { clx_signals_reset() }
     }
 
     /// Makes writes to a closed pipe an error instead of a signal.

@@ -24,6 +24,15 @@ func checking<Answer>(_ body: () throws(PlanError) -> Answer) throws(LaunchFailu
     }
 }
 
+extension LaunchFailure {
+    /// The failure of a process of ours that ended, by a signal or for want of memory, without a word.
+    static func endedUnsaid(_ step: SetupStep, _ process: String) -> LaunchFailure {
+        let reason = "it ended before it could say why"
+        let remedy = "look at the kernel's log for memory or process limits, or report this"
+        return LaunchFailure(step: step, location: process, reason: reason, remedy: remedy)
+    }
+}
+
 /// A failure of the step `check`: what is asked is not allowed.
 func refusal(_ location: String, _ reason: String, _ remedy: String) -> LaunchFailure {
     LaunchFailure(step: .check, location: location, reason: reason, remedy: remedy)

@@ -160,21 +160,17 @@ struct InitContext {
         CurrentProcess.exitNow(0)
     }
 
-    // The payload's end of the report closes when its program starts; bytes before that are a failure.
+    // The payload says that it is about to start its program, which closes its end of the report.
     private func check(_ report: Held) throws(LaunchFailure) {
-        let bytes = try attempt(.payload, "report") { () throws(SystemError) in
-            try report.descriptor.receive().bytes
+        let records = try attempt(.payload, "report") { () throws(SystemError) in
+            let first = ControlRecord.read(try report.descriptor.receive().bytes)
+            return (first, ControlRecord.read(try report.descriptor.receive().bytes))
         }
-        guard !bytes.isEmpty else { return }
-        guard case .failed(let failure) = ControlRecord.read(bytes) else {
-            throw LaunchFailure(
-                step: .payload,
-                location: "report",
-                reason: "it cannot be read",
-                remedy: "report this"
-            )
+        switch records {
+        case (.running, nil): return
+        case (.failed(let failure), _), (_, .failed(let failure)): throw failure
+        default: throw .endedUnsaid(.payload, "payload")
         }
-        throw failure
     }
 
     private func startPayload(_ master: Held?) throws(SystemError) -> (pid: Int32, report: Held) {

@@ -66,7 +66,11 @@ final class LaunchSite {
         network = nil
         try CurrentProcess.enter(ready.descriptor)
         let outcome = Result { () throws(SystemError) in try body(true) }
-        try CurrentProcess.enter(own.descriptor)
+        do throws(SystemError) { try CurrentProcess.enter(own.descriptor) } catch {
+            // Whoever is in a sandbox's network serves nobody: everything ends with the launcher.
+            printError("invigilator-launcher: leave a sandbox's network namespace: \(error)")
+            CurrentProcess.exitNow(OneShot.hostFailed)
+        }
         return try outcome.get()
     }
 
@@ -154,6 +158,11 @@ struct Launch {
                 try group.prepareEntry()
             }
             clock.finish(.group)
+            let outputs = try attempt(.clone, "client's streams") { () throws(SystemError) in
+                try client[1..<3].map { end throws(SystemError) in
+                    Held(try end.descriptor.writerThatNeverWaits())
+                }
+            }
             let users = site.takeUsers()
             let started = try clone(plan, command, group, users)
             let steps = try confirm(started, users, group)
@@ -165,7 +174,7 @@ struct Launch {
                 group: group,
                 onGone: onGone
             )
-            sandbox.watch(client: client)
+            sandbox.watch(input: client[0], outputs: outputs)
             return (sandbox, clock.times + steps)
         } catch {
             site.giveBack(group)
@@ -286,12 +295,7 @@ struct Launch {
             case .running(let steps): return steps
             case .failed(let failure): throw failure
             case .ended, nil:
-                throw LaunchFailure(
-                    step: .clone,
-                    location: "init",
-                    reason: "it ended before it could say why",
-                    remedy: "look at the kernel's log for memory or process limits, or report this"
-                )
+                throw .endedUnsaid(.clone, "init")
             }
         } catch {
             try attempt(.clone, "removal of a failed sandbox") { () throws(SystemError) in

@@ -37,7 +37,7 @@ struct OneShot {
                 ended != nil && (running.sandbox.isFlushed || isAsked)
             })
             site.loop.forget(token)
-            return Self.code(ended)
+            return Self.code(ended ?? SandboxExit(kind: .setup))
         }
     }
 
@@ -89,15 +89,16 @@ struct OneShot {
     }
 
     // What a shell makes of a process: its code, or 128 and the signal; our own ends are 3.
-    private static func code(_ exit: SandboxExit?) -> Int32 {
-        guard let exit else { return hostFailed }
+    private static func code(_ exit: SandboxExit) -> Int32 {
         switch exit.kind {
         case .exited: return exit.code ?? hostFailed
         case .signalled, .violation: return 128 + (exit.signal ?? 9)
         case .outOfMemory, .wallClock, .cpuTime, .idle, .output, .processes:
             printError("invigilator-launcher: ended by its limit: \(exit.kind.name)")
             return 137
-        case .setup: return hostFailed
+        case .setup:
+            printError("invigilator-launcher: \(LaunchFailure.endedUnsaid(.execution, "init"))")
+            return hostFailed
         }
     }
 }

@@ -13,7 +13,7 @@ struct Payload {
     let command: [String]
     let streams: [Held]
     let slots: [Held]
-    /// Written when a step fails, closed by the exec when none does.
+    /// Told when every step but the last is done, and what fails; closed by the exec.
     let report: Held
     /// Readable once init has written our id maps.
     let permission: Held
@@ -47,7 +47,9 @@ struct Payload {
         try verifyCredentials()
         try restrictFiles()
         try attempt(.execution, command.first ?? "command") { () throws(SystemError) in
-            CurrentProcess.resetSignals()
+            try CurrentProcess.resetSignals()
+            // The end of the report alone would not tell a program that runs from a process that died.
+            try report.descriptor.send(ControlRecord.running([]).bytes)
             if !Layer.filter.isOmitted { try SystemCallFilter.load(plan.filter.bytes) }
             try CurrentProcess.execute(
                 command[0],

@@ -51,22 +51,17 @@ final class Sandbox {
     }
 
     /// Begins to watch: the private socket, the process, streams to the client's ends, the limits.
-    func watch(client: [Held]) {
+    func watch(input client: Held, outputs: [Held]) {
         tokens.append(
             loop.watch(started.control.descriptor, .readable) { [unowned self] _ in readRecord() }
         )
         tokens.append(loop.watch(started.child.handle, .readable) { [unowned self] _ in finish() })
         guard let streams = started.takeStreams() else { return stop(for: .setup) }
-        do throws(SystemError) {
-            let sources = [streams.output] + (streams.errors.map { [$0] } ?? [])
-            for (source, end) in zip(sources, client.dropFirst()) {
-                let sink = Held(try end.descriptor.writerThatNeverWaits())
-                pumps.append(StreamPump(loop, from: source, to: sink, budget: budget))
-            }
-        } catch {
-            return stop(for: .setup)
+        let sources = [streams.output] + (streams.errors.map { [$0] } ?? [])
+        pumps = zip(sources, outputs).map { source, sink in
+            StreamPump(loop, from: source, to: sink, budget: budget)
         }
-        input = StreamPump(loop, from: client[0], to: streams.input, budget: nil)
+        input = StreamPump(loop, from: client, to: streams.input, budget: nil)
         if streams.isTerminal { terminal = streams.output }
         budget.onExcess = { [unowned self] in
             if plan.limits.killsOnOutput { stop(for: .output) }
@@ -139,9 +134,7 @@ final class Sandbox {
         guard let limit = plan.limits.idle else { return }
         let deadline = budget.lastOutput.advanced(by: .milliseconds(limit.count))
         guard MonotonicTime.now < deadline || isFrozen else { return stop(for: .idle) }
-        let next =
-            isFrozen
-            ? MonotonicTime.now.advanced(by: .milliseconds(limit.count)) : deadline
+        let next = isFrozen ? .now.advanced(by: .milliseconds(limit.count)) : deadline
         checks[.idle] = loop.at(next) { [unowned self] in watchIdleness() }
     }
 

@@ -115,7 +115,8 @@ extension Privileged {
                 }
                 var groups: Set<Census.Group> = []
                 for pid in try Census.descendants(of: lab.client.pid) {
-                    groups.formUnion(try Census.groups(of: pid))
+                    // A process of the launcher's own, which makes a network namespace, ends meanwhile.
+                    groups.formUnion((try? Census.groups(of: pid)) ?? [])
                 }
                 for guest in crowd { try guest.sandbox.kill() }
                 for guest in crowd { try guest.waitForEnd() }

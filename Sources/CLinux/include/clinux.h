@@ -377,11 +377,12 @@ static inline long clx_signal_descriptor(uint64_t mask) {
     return CLX_RESULT(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 // Restores every disposition to its default and unblocks every signal, for a child before exec.
-static inline void clx_signals_reset(void) {
+static inline long clx_signals_reset(void) {
     sigset_t none;
-    for (int s = 1; s < 32; s++) if (s != SIGKILL && s != SIGSTOP) signal(s, SIG_DFL);
+    for (int s = 1; s < 32; s++)
+        if (s != SIGKILL && s != SIGSTOP && signal(s, SIG_DFL) == SIG_ERR) return -(long)errno;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, 0);
+    return CLX_RESULT(sigprocmask(SIG_SETMASK, &none, 0));
 }
 static inline const char *clx_environment(const char *name) { return getenv(name); }
 static inline void clx_ignore_pipe_signal(void) { signal(SIGPIPE, SIG_IGN); }
