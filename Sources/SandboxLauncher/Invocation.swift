@@ -97,6 +97,8 @@ enum Invocation {
         return try attempt(.check, "launch site") { () throws(SystemError) in
             CurrentProcess.setMask(0)  // each mode that is asked for is meant
             if leavesMounts {
+                // A sandbox takes some twenty descriptors here, and the usual limit is for fifty of them.
+                try ProcessLimit.openFiles.set(.max)
                 try CurrentProcess.unshare([.mount])
                 try MountNamespace.makePrivate()
                 let flags: MountFlags = [.noSetUID, .noDevices, .noExecution]

@@ -52,16 +52,20 @@ public struct PolicyLibrary: Sendable, Equatable {
     private static func documents(
         in path: String
     ) throws(PolicyRefusal) -> [(String, [UInt8])] {
+        var place = path
         do throws(SystemError) {
             let directory = try Descriptor.open(path, [.read, .directory])
             var found: [(String, [UInt8])] = []
             for entry in try directory.entries().sorted() where entry.hasSuffix(".yaml") {
+                place = "\(path)/\(entry)"
                 let bytes = try directory.contents(of: entry, limit: PolicyDocument.maximumBytes)
                 found.append((String(entry.dropLast(5)), bytes))
             }
             return found
         } catch {
-            throw PolicyRefusal(path, error.description, "name a readable directory of policies")
+            let most = PolicyDocument.maximumBytes
+            let remedy = "name a directory of readable policies of at most \(most) bytes each"
+            throw PolicyRefusal(place, error.description, remedy)
         }
     }
 }

@@ -10,6 +10,7 @@ struct PolicyLint {
     let problems: ProblemList
 
     func check() {
+        checkCounts()
         checkRoot()
         for mount in policy.mounts {
             checkWriting(mount)
@@ -18,6 +19,24 @@ struct PolicyLint {
         checkEnvironment()
         checkCommand()
         checkDescriptors()
+    }
+
+    /// No more than the launcher reads of one plan, with room for what resolution adds to it; a policy
+    /// that needs more shows a directory in place of what lies in it.
+    private func checkCounts() {
+        var entries = 0
+        if case .skeleton(let skeleton) = policy.root { entries = skeleton.count }
+        let counts = [
+            ("root", entries, 192), ("mounts", policy.mounts.count, 128),
+            ("environment", policy.environment.count, 96), ("command", policy.command.count, 256),
+        ]
+        for (key, count, most) in counts where count > most {
+            problems.add(
+                policy.place(of: key),
+                "there are \(count) entries, and at most \(most) are allowed",
+                remedy: "show one directory in place of many mounts; leave out what is not needed"
+            )
+        }
     }
 
     private func checkRoot() {

@@ -40,6 +40,19 @@ struct PolicyLintTests {
         #expect(try keys(coding(mount: mount)) == [key])
     }
 
+    @Test("a list that no launcher would read is refused where it stands", arguments: [129, 10_000])
+    func tooMany(count: Int) throws {
+        func mounts(_ count: Int) -> String {
+            let targets = ["/tmp"] + (1..<count).map { "/tmp/\($0)" }
+            return targets.map { "{ tmpfs: 1MiB, target: \($0) }" }.joined(separator: "\n  - ")
+        }
+        #expect(try keys(coding(mount: mounts(128))).isEmpty)
+        #expect(try keys(coding(mount: mounts(count))) == ["mounts"])
+        let variables = (0..<count).map { "A\($0): x" }.joined(separator: ", ")
+        let text = PolicySample.coding.replacing("HOME: /tmp", with: variables)
+        #expect(try keys(text) == ["environment"])
+    }
+
     @Test("a candidate's root is a tree, and a coding sandbox's is not")
     func roots() throws {
         let skeleton = "root: { skeleton: { directories: [/etc] } }"

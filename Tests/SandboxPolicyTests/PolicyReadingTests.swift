@@ -1,3 +1,4 @@
+import Foundation
 import SandboxPlan
 import SandboxPolicy
 import SeccompCompiler
@@ -71,6 +72,8 @@ struct PolicyReadingTests {
         arguments: [
             ("policy: sample", "policy: &name sample", "anchors"),
             ("environment: { HOME: /tmp }", "environment: &e { A: b }\nx: *e", "anchors"),
+            ("environment: { HOME: /tmp }", "environment: &e { A: *e }", "undefined alias"),
+            ("devices: [\"null\"]", "devices: &d [*d, *d]", "undefined alias"),
             ("policy: sample", "policy: !secret sample", "tags"),
             ("streams: pipes", "streams: pipes\nstreams: pipes", "duplicate key"),
             ("environment: { HOME: /tmp }", "environment: { A: b, A: c }", "duplicate key"),
@@ -103,6 +106,30 @@ struct PolicyReadingTests {
             + [UInt8](repeating: 93, count: 40)
         #expect(reasons(deep).contains("nested too deeply"))
         #expect(reasons(Array("just text".utf8)).contains { $0.contains("expected a mapping") })
+    }
+
+    @Test("a file of more than a megabyte is refused by its name, and those beside it are not read")
+    func largeFile() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("policies-\(UUID().uuidString)")
+        let groups = folder.appendingPathComponent("syscalls")
+        try FileManager.default.createDirectory(at: groups, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }  // a nuisance, not a wrong test
+        let text = PolicySample.candidate
+        let file = folder.appendingPathComponent("sample.yaml")
+        for padding in [1_000_000 - text.utf8.count, 1_000_001 - text.utf8.count] {
+            let comment = String(repeating: "#", count: padding - 1)
+            try Data((text + "\n" + comment).utf8).write(to: file)
+            do {
+                let library = try PolicyLibrary(directory: folder.path)
+                #expect(try library.policy(named: "sample").name == "sample")
+                #expect(padding + text.utf8.count == 1_000_000)
+            } catch {
+                #expect(padding + text.utf8.count == 1_000_001, "\(error)")
+                #expect(error.problems.first?.file == file.path)
+                #expect(error.problems.first?.remedy.contains("1000000 bytes") == true)
+            }
+        }
     }
 
     @Test(
