@@ -71,7 +71,7 @@ final class Sandbox {
             loop.at(started.beginning.advanced(by: wall)) { [unowned self] in stop(for: .wallClock)
             }
         )
-        watchProcessorTime()
+        watchUse()
         watchIdleness()
     }
 
@@ -116,18 +116,21 @@ final class Sandbox {
         }
     }
 
-    private func watchProcessorTime() {
-        guard let limit = plan.limits.cpuTime else { return }
-        var used: UInt64 = 0
-        do throws(SystemError) { used = try group.usage().cpuMicroseconds / 1000 } catch {
-            return stop(for: .setup)
+    // Version 1 kills one process for memory and then the next, each with lines in the kernel's log;
+    // version 2 kills the whole group at once, as it is told to (memory.oom.group). The second look
+    // ends the sandbox: by then init has told the end of a payload that was killed itself.
+    private func watchUse(hasKilled: Bool = false) {
+        checks[.cpuTime] = loop.at(.now.advanced(by: .milliseconds(100))) { [unowned self] in
+            do throws(SystemError) {
+                let usage = try group.usage()
+                if hasKilled { return stop(for: .outOfMemory) }
+                let limit = plan.limits.cpuTime?.count ?? .max
+                if usage.cpuMicroseconds / 1000 >= limit { return stop(for: .cpuTime) }
+                watchUse(hasKilled: usage.memoryKills > 0)
+            } catch {
+                stop(for: .setup)
+            }
         }
-        guard used < limit.count else { return stop(for: .cpuTime) }
-        // Nothing can use the rest sooner than this; a tenth of a second bounds the overrun's check.
-        let cores = max(UInt64(plan.limits.cpuPercent) / 100, 1)
-        let soonest = max((limit.count - used) / cores, 100)
-        let next = MonotonicTime.now.advanced(by: .milliseconds(soonest))
-        checks[.cpuTime] = loop.at(next) { [unowned self] in watchProcessorTime() }
     }
 
     private func watchIdleness() {
@@ -207,11 +210,10 @@ final class Sandbox {
 
     private func kind(_ usage: ControlGroupUsage) -> ExitKind {
         if let reason { return reason }
-        guard let end else { return usage.memoryKills > 0 ? .outOfMemory : .setup }
-        let didFail = end.exitCode != 0
-        if didFail, usage.memoryKills > 0 { return .outOfMemory }
+        if usage.memoryKills > 0 { return .outOfMemory }
+        guard let end else { return .setup }
         if end.signal == Self.badSystemCall { return .violation }
-        if didFail, usage.refusedProcesses > 0 { return .processes }
+        if end.exitCode != 0, usage.refusedProcesses > 0 { return .processes }
         return end.signal == nil ? .exited : .signalled
     }
 

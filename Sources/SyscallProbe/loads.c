@@ -37,6 +37,18 @@ static int eat(int count, char **words) {
     return 0;
 }
 
+// Has one child after another eat until it is killed for it, so many times, and then ends well.
+static int eat_again(int count, char **words) {
+    if (count != 1) return -1;
+    for (int round = 0; round < atoi(words[0]); round++) {
+        char *much[] = {"1000000"};
+        pid_t child = fork();
+        if (child == 0) _exit(eat(1, much));
+        if (child < 0 || waitpid(child, NULL, 0) != child) return 1;
+    }
+    return 0;
+}
+
 // Makes children that wait; prints how many there could be, then waits too.
 static int crowd(int count, char **words) {
     if (count != 1) return -1;
@@ -147,6 +159,7 @@ static int abandon(int count, char **words) {
 
 const struct verb load_verbs[] = {
     {"exit", leave},      {"raise", raise_signal}, {"eat", eat},          {"crowd", crowd},
+    {"eat-again", eat_again},
     {"bomb", bomb},       {"overfork", overfork},  {"spin", spin},        {"spin-for", spin_for},
     {"print", print_bytes}, {"wait", wait_quietly}, {"tick", tick},       {"echo", echo},
     {"say", say},         {"abandon", abandon},    {NULL, NULL}};

@@ -55,6 +55,21 @@ extension Privileged {
             }
         }
 
+        @Test(
+            "the first kill for memory ends the sandbox, whoever was killed and however it ends",
+            arguments: ["1", "1000000"]
+        )
+        func memoryAgain(times: String) throws {
+            try Lab.run { lab in
+                let guest = try lab.candidate(["eat-again", times]) { plan in
+                    plan.limits.memory = .mebibytes(64)
+                    plan.limits.wallClock = .seconds(10)
+                }
+                #expect(guest.exit?.kind == .outOfMemory, "\(String(describing: guest.exit))")
+                #expect((1..<50).contains(guest.exit?.memoryKills ?? 0))
+            }
+        }
+
         @Test("pages of a tmpfs count against the memory limit")
         func tmpfsMemory() throws {
             try Lab.run { lab in
