@@ -11,7 +11,7 @@ public struct ControlGroupLimits: Sendable, Equatable {
 
     /// Creates limits.
     public init(memory: UInt64, processes: UInt32, cpuPercent: UInt32) {
-        self.memory = memory
+        self.memory = memory & ~0xfff  // as the kernel keeps it, in pages
         self.processes = processes
         self.cpuPercent = cpuPercent
     }
@@ -204,7 +204,7 @@ public final class ControlGroup {
     private func write(_ settings: [ControlGroupSetting]) throws(SystemError) {
         for setting in settings {
             do throws(SystemError) {
-                try leaf(setting.controller)?.write(setting.file, setting.value)
+                try leaf(setting.controller)?.limit(setting.file, to: setting.value)
             } catch  where error.isMissing && setting.isOptional {}
         }
     }
@@ -229,11 +229,8 @@ public final class ControlGroup {
     ///
     /// - Throws: ``SystemError``.
     public func thaw() throws(SystemError) {
-        if hierarchies.unified != nil {
-            try anchor?.write("cgroup.freeze", "0")
-        } else {
-            try anchor?.write("freezer.state", "THAWED")
-        }
+        let isOld = hierarchies.unified == nil
+        try anchor?.write(isOld ? "freezer.state" : "cgroup.freeze", isOld ? "THAWED" : "0")
     }
 
     /// Kills every process of the group, frozen or not.

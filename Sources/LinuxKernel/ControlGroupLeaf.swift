@@ -69,6 +69,14 @@ final class ControlGroupLeaf {
         }
     }
 
+    /// Writes a limit and asks the kernel what it became.
+    func limit(_ name: String, to text: String) throws(SystemError) {
+        let file = try directory.openBeneath(name, .readWrite)
+        try file.writeAll(Array(text.utf8))
+        let kept = try file.contents(limit: 64).prefix { $0 != 10 }
+        guard kept.elementsEqual(text.utf8) else { throw SystemError("cgroup", name, number: EIO) }
+    }
+
     /// The lines of a file as they are now; of a long one, those that one read gives.
     func lines(_ name: String) throws(SystemError) -> [ArraySlice<UInt8>] {
         try held(name).descriptor.contents(limit: 4096).split(separator: 10)

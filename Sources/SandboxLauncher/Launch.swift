@@ -46,8 +46,7 @@ final class LaunchSite {
         guard network == nil, !Layer.network.isOmitted else { return }
         do throws(SystemError) {
             if ownNetwork == nil {
-                let pid = CurrentProcess.pid
-                ownNetwork = Held(try Descriptor.openNamespace("net", of: pid))
+                ownNetwork = Held(try Descriptor.openNamespace("net", of: CurrentProcess.pid))
             }
             network = try NewNamespace.make(
                 [.user, .network],

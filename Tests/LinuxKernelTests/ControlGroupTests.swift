@@ -92,6 +92,27 @@ struct ControlGroupTests {
         #expect(try tree.text("cpu", "cpu.cfs_quota_us") == "150000")
     }
 
+    @Test("a limit that the kernel does not keep is an error", arguments: ["v2", "hybrid"])
+    func limitsAreReadBack(_ name: String) throws {
+        let mode = try #require(ControlGroupHierarchies.Mode(rawValue: name))
+        let tree = try FakeTree(mode)
+        // What a file held stays behind what is written over its beginning.
+        let hierarchy = mode == .v2 ? "unified" : "pids"
+        try tree.write(hierarchy, "pids.max", "70000\n")
+        let group = try ControlGroup.acquire(from: tree.hierarchies)
+        #expect(throws: SystemError("cgroup", "pids.max", number: 5)) {  // EIO
+            try group.set(Self.limits)
+        }
+        try tree.write(hierarchy, "pids.max", "")
+        try group.set(Self.limits)
+    }
+
+    @Test("memory is limited in pages, as the kernel keeps it")
+    func pages() {
+        let limits = ControlGroupLimits(memory: 8191, processes: 1, cpuPercent: 1)
+        #expect(limits.memory == 4096)
+    }
+
     @Test("a process enters every version 1 leaf; version 2 is entered by the clone")
     func enter() throws {
         let hybrid = try FakeTree(.hybrid)
