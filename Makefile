@@ -29,7 +29,8 @@ bench:
 # Needs a build and makes none, so that "sudo make install" compiles nothing as root.
 install:
 	install -D -m 0755 -t $(DESTDIR)$(PREFIX)/bin \
-		.build/release/invigilator .build/release/invigilator-launcher .build/release/invigilator-probe
+		.build/release/invigilator .build/release/invigilator-launcher .build/release/invigilator-probe \
+		.build/release/invigilator-selfcheck
 	cp -R --no-preserve=ownership policies templates $(DESTDIR)$(PREFIX)/
 	install -d -m 0755 $(DESTDIR)$(BINDIR)
 	ln -sf $(PREFIX)/bin/invigilator $(PREFIX)/bin/invigilator-launcher $(DESTDIR)$(BINDIR)/

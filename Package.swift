@@ -48,6 +48,7 @@ let package = Package(
         .executable(name: "invigilator-launcher", targets: ["SandboxLauncher"]),
         .executable(name: "invigilator-fuzz", targets: ["FuzzDriver"]),
         .executable(name: "invigilator-probe", targets: ["RedTeamProbe"]),
+        .executable(name: "invigilator-selfcheck", targets: ["SelfCheckProgram"]),
     ],
     traits: [
         .trait(
@@ -140,6 +141,21 @@ let package = Package(
             dependencies: ["HostKernel", "LauncherProtocol", "SandboxPlan", "LinuxKernel"],
             swiftSettings: house
         ),
+        .target(
+            name: "SelfCheck",
+            dependencies: [
+                "HostKernel", "LauncherClient", "LauncherProtocol", "SandboxPlan", "LinuxKernel",
+            ],
+            swiftSettings: house
+        ),
+        // What the quick set of probes starts in sandboxes; it says what it finds, and attacks nothing.
+        .executableTarget(
+            name: "SelfCheckProgram",
+            // It is copied for each look: what it does not use is left out.
+            linkerSettings: fullyStatic + [
+                .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "--strip-all"])
+            ]
+        ),
 
         // Floor 4: examination.
         .target(name: "ExamResults", swiftSettings: house),
@@ -178,7 +194,7 @@ let package = Package(
                 "HostKernel",
                 "Benchmarks", "ExamResults", "Gate", "HostProbe", "IterationLoop",
                 "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "SandboxPlan",
-                "SandboxPolicy", "StrictJSON", "Workspace",
+                "SandboxPolicy", "SelfCheck", "StrictJSON", "Workspace",
             ],
             swiftSettings: house
         ),
@@ -206,8 +222,8 @@ let package = Package(
                 "Benchmarks", "ExamResults", "Gate", "HostProbe", "LauncherClient",
                 "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "PolicyEffects",
                 "RedTeam", "Report",
-                "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "StrictJSON", "Supervisor",
-                "Workspace", argumentParser, grdb,
+                "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck", "StrictJSON",
+                "Supervisor", "Workspace", argumentParser, grdb,
             ],
             swiftSettings: house
         ),
@@ -300,11 +316,13 @@ let package = Package(
             "InvigilatorTests",
             of: [
                 "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
-                "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy", "StrictJSON",
+                "LauncherClient", "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy",
+                "SelfCheck", "StrictJSON",
             ],
             exclude: ["Goldens"]
         ),
 
+        tests("SelfCheckTests", of: ["LauncherClient", "SandboxPlan", "SelfCheck"]),
         tests("ParserFuzzerTests", of: ["ParserFuzzer", "TestSupport"], exclude: ["Corpus"]),
         tests(
             "RedTeamCatalogTests",

@@ -1,5 +1,6 @@
 package import HostProbe
-package import SandboxPlan
+internal import SandboxPlan
+package import SelfCheck
 package import StrictJSON
 
 /// One thing that a sandbox needs of the host.
@@ -31,8 +32,10 @@ package struct Diagnosis {
     /// The version of ``json``'s shape.
     package static let schema = "invigilator.doctor/1"
 
-    /// The level that was measured; absent when nothing was.
-    package var level: AssuranceLevel?
+    /// The level that was measured, and why it is not the highest; absent when nothing was.
+    package var measured: MeasuredLevel?
+    /// Whether each invariant holds.
+    package var invariants: [InvariantFinding] = []
     private let facts: HostFacts
     private var checks: [HostCheck] = []
 
@@ -48,23 +51,59 @@ package struct Diagnosis {
 
     private var gaps: [HostCheck] { checks.filter { $0.state != .good } }
 
-    /// Whether the host reaches the highest level and nothing is missing.
-    package var isSound: Bool { level == .full && gaps.isEmpty }
+    /// Whether the host reaches the highest level, every invariant was seen to hold, and nothing is
+    /// missing.
+    package var isSound: Bool {
+        measured?.level == .full && gaps.isEmpty
+            && Set(invariants.map(\.invariant)).count == Invariant.allCases.count
+            && invariants.allSatisfy { $0.state == .enforced }
+    }
 
-    /// A line a check, then the cures.
+    /// A line a check and an invariant, the level, then the cures.
     package var text: String {
         var table = TextTable()
         for check in checks {
             table.add([check.state == .good ? "ok" : "GAP", check.name, check.found])
         }
         var lines = table.lines(indent: "")
-        lines += ["", "assurance level: \(level?.name ?? "not measured")"]
-        if !gaps.isEmpty { lines += ["", "what to do:"] }
+        var held = TextTable()
+        for finding in invariants {
+            let word =
+                switch finding.state {
+                case .enforced: "ok"
+                case .missing: "GAP"
+                case .unknown: "?"
+                }
+            held.add([word, finding.invariant.rawValue, finding.invariant.enforcedBy])
+            if finding.state != .enforced { held.add(["", "", finding.evidence]) }
+        }
+        if !invariants.isEmpty { lines += [""] + held.lines(indent: "") }
+        lines += ["", "assurance level: \(measured?.level.name ?? "not measured")"]
+        if let shortfall = measured?.shortfall { lines.append("  \(shortfall.reason)") }
+        if !cures.isEmpty { lines += ["", "what to do:"] + cures }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    // Each cure once, after what it is for.
+    private var cures: [String] {
+        var lines: [String] = []
         for gap in gaps {
             guard case .gap(let cure) = gap.state else { continue }
             lines.append("  \(gap.name): \(cure)")
         }
-        return lines.map { $0 + "\n" }.joined()
+        var names: [String: [String]] = [:]
+        var order: [String] = []
+        for finding in invariants {
+            guard let cure = finding.cure else { continue }
+            if names[cure] == nil { order.append(cure) }
+            names[cure, default: []].append(finding.invariant.rawValue)
+        }
+        for cure in order {
+            let all = names[cure] ?? []
+            let who = all.count > 3 ? "\(all.count) invariants" : all.joined(separator: ", ")
+            lines.append("  \(who): \(cure)")
+        }
+        return lines
     }
 
     /// The findings for programs.
@@ -85,8 +124,10 @@ package struct Diagnosis {
         }
         return [
             "schema": .string(Self.schema),
-            "assurance": level.map { .string($0.name) } ?? .null,
+            "assurance": measured.map { .string($0.level.name) } ?? .null,
+            "assurance_shortfall": measured?.shortfall.map { .string($0.reason) } ?? .null,
             "host": facts.json, "checks": .array(entries),
+            "invariants": .array(invariants.map(\.json)),
         ]
     }
 }

@@ -16,9 +16,11 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Say what this host enforces, and how to close each gap.",
         discussion: """
-            The assurance level is measured by doing: as root, /usr/bin/true is run in a sandbox \
-            under the shipped candidate plan. Without root only facts are read and no level is \
-            claimed. Exit code 3 when the level is not `full`.
+            The assurance level and each invariant are shown by doing: as root, sandboxes are made \
+            under the policies that ship, looked at from inside, limited, frozen and killed, and the \
+            launcher is sent plans that it must refuse. Every sealed exam begins with the same looks. \
+            Without root only facts are read and no level is claimed. Exit code 3 when the level is \
+            not `full`, or anything is missing.
             """
     )
 
@@ -95,73 +97,19 @@ struct DoctorCommand: ParsableCommand {
     // MARK: - what is done
 
     private func measure(_ diagnosis: inout Diagnosis) {
+        func unknown(_ reason: String, _ cure: String) {
+            diagnosis.add(HostCheck("sandbox", .gap(cure: cure), reason))
+            diagnosis.invariants = Invariant.allCases.map {
+                InvariantFinding(unknown: $0, because: reason, cure: cure)
+            }
+        }
         guard Identity.effectiveUser == 0 else {
-            diagnosis.add(
-                HostCheck(
-                    "sandbox",
-                    .gap(cure: "run `sudo invigilator doctor`"),
-                    "not tried as root"
-                )
-            )
-            return
+            return unknown("not tried as root", "run `sudo invigilator doctor`")
         }
         do throws(SupervisorError) {
-            let outcome = try tried()
-            diagnosis.level = outcome.level
-            diagnosis.add(outcome.check)
+            try DoctorTrial(options).carryOut(&diagnosis)
         } catch {
-            diagnosis.add(
-                HostCheck("sandbox", .gap(cure: "close the gaps above, then this"), "\(error)")
-            )
-        }
-    }
-
-    private struct Trial {
-        let level: AssuranceLevel?
-        let check: HostCheck
-    }
-
-    private func tried() throws(SupervisorError) -> Trial {
-        let layout = options.state.place
-        let python: PythonInterpreter
-        do throws(HostProbeError) {
-            python = try PythonSearch.find(named: options.python, homes: ["/root"])
-        } catch {
-            throw SupervisorError(.hostFailed, error)
-        }
-        let installation = try Installation.find()
-        let library = try options.library()
-        let plan = try resolvedCandidate(library)
-        let image = try SandboxSite.buildImage(of: python, layout)
-        let site = try SandboxSite(layout: layout, installation: installation, image: image)
-        let run = SandboxRun(
-            site: site,
-            plan: plan,
-            compiled: CompiledPlan(plan),
-            command: ["/usr/bin/true"]
-        )
-        let outcome = try run.carryOut()
-        let level = site.launcher.level
-        try site.close()
-        guard outcome.status == 0 else {
-            let cure = "run `invigilator sandbox exec --policy candidate --json -- /usr/bin/true`"
-            let found = "/usr/bin/true ended with \(outcome.status) under the candidate plan"
-            return Trial(level: nil, check: HostCheck("sandbox", .gap(cure: cure), found))
-        }
-        let found =
-            "/usr/bin/true ran under the candidate plan \(CompiledPlan(plan).digest), set up in "
-            + "\(Decimal.text(outcome.setupMilliseconds, decimals: 1)) ms"
-        return Trial(level: level, check: HostCheck("sandbox", .good, found))
-    }
-
-    private func resolvedCandidate(_ library: PolicyLibrary) throws(SupervisorError) -> SandboxPlan
-    {
-        let context = try options.context()
-        do throws(PolicyRefusal) {
-            return try PolicyResolver(groups: library.groups, context: context)
-                .resolve(library.policy(named: "candidate")).plan
-        } catch {
-            throw SupervisorError(.usage, error)
+            unknown("\(error)", "close the gaps above, then this")
         }
     }
 }

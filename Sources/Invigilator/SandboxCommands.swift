@@ -5,6 +5,7 @@ internal import LauncherClient
 internal import LinuxKernel
 internal import SandboxPlan
 internal import SandboxPolicy
+internal import SelfCheck
 internal import StrictJSON
 internal import Supervisor
 
@@ -78,7 +79,7 @@ struct SandboxExecCommand: ParsableCommand {
         do throws(SupervisorError) {
             outcome = try run.carryOut()
         } catch {
-            try report(.refused(plan, compiled, site.launcher.level, error), to: result)
+            try report(.refused(plan, compiled, site.measured?.level, error), to: result)
             throw error
         }
         try site.close()

@@ -10,7 +10,7 @@ package struct SandboxOutcome {
 
     private let policy: String
     private let digest: String
-    private let level: String
+    private let level: String?
     private let exit: SandboxExit
     private let steps: [StepTime]
     private let problem: String?
@@ -28,14 +28,14 @@ package struct SandboxOutcome {
     private init(
         _ plan: SandboxPlan,
         _ digest: String,
-        _ level: AssuranceLevel,
+        _ level: AssuranceLevel?,
         _ exit: SandboxExit,
         _ steps: [StepTime],
         problem: String?
     ) {
         policy = plan.name
         self.digest = digest
-        self.level = level.name
+        self.level = level?.name
         self.exit = exit
         self.steps = steps
         self.problem = problem
@@ -45,7 +45,7 @@ package struct SandboxOutcome {
     static func refused(
         _ plan: SandboxPlan,
         _ compiled: CompiledPlan,
-        _ level: AssuranceLevel,
+        _ level: AssuranceLevel?,
         _ error: SupervisorError
     ) -> SandboxOutcome {
         SandboxOutcome(
@@ -93,7 +93,8 @@ package struct SandboxOutcome {
         }
         var members: [String: JSONValue] = [
             "schema": .string(Self.schema),
-            "policy": .string(policy), "plan_digest": .string(digest), "level": .string(level),
+            "policy": .string(policy), "plan_digest": .string(digest),
+            "level": level.map { .string($0) } ?? .null,
             "exit": [
                 "kind": .string(exit.kind.name), "code": number(exit.code),
                 "signal": number(exit.signal), "requested": .bool(exit.wasRequested),

@@ -3,6 +3,7 @@ internal import LauncherClient
 internal import LauncherProtocol
 internal import LinuxKernel
 internal import SandboxPlan
+internal import SelfCheck
 internal import Supervisor
 
 /// Carries out one command with our own standard streams.
@@ -25,7 +26,8 @@ final class SandboxRun {
 
     /// Launches, relays until the end, and leaves our terminal as it was.
     func carryOut() throws(SupervisorError) -> SandboxOutcome {
-        try Assurance.require(site.launcher.level, for: compiled)
+        let measured = try site.measure(under: compiled)
+        try Assurance.require(measured, for: compiled)
         let trees = try site.makeTrees(for: plan)
         let signals = try kernel("watch signals", "SIGINT, SIGTERM") { () throws(SystemError) in
             try SignalDescriptor(Self.signals)
@@ -45,7 +47,7 @@ final class SandboxRun {
         return SandboxOutcome(
             plan: plan,
             digest: compiled.digest,
-            level: site.launcher.level,
+            level: measured.level,
             exit: exit,
             steps: sandbox.steps
         )

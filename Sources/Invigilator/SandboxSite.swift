@@ -8,7 +8,8 @@ internal import HostProbe
 internal import LauncherClient
 internal import LauncherProtocol
 internal import LinuxKernel
-package import SandboxPlan
+internal import SandboxPlan
+internal import SelfCheck
 internal import Supervisor
 
 /// A launcher of our own, and the image that roots are filled with.
@@ -17,6 +18,10 @@ final class SandboxSite {
     let loop = EventLoop()
     /// The launcher.
     let launcher: LauncherClient
+    /// The probes that show what sandboxes enforce.
+    let quickSet: QuickSet
+    /// What was measured of this host; absent until somebody asked.
+    private(set) var measured: MeasuredLevel?
     private let image: Image?
     private(set) var isLost = false
 
@@ -42,8 +47,21 @@ final class SandboxSite {
         } catch {
             throw SupervisorError(error)
         }
+        quickSet = QuickSet(try installation.quickSetKit(layout), launcher: launcher)
         launcher.onLost = { [unowned self] in isLost = true }
         try Supervision.giveUpRights()
+    }
+
+    /// Measures the level in a sandbox of a plan, once.
+    func measure(under plan: CompiledPlan) throws(SupervisorError) -> MeasuredLevel {
+        if let measured { return measured }
+        do throws(LauncherError) {
+            let found = try quickSet.measuredLevel(under: plan)
+            measured = found
+            return found
+        } catch {
+            throw SupervisorError(error)
+        }
     }
 
     /// Builds the Python image, as root, or finds the one that is there.
@@ -153,38 +171,6 @@ final class SandboxSite {
         guard !isLost else { return }
         do throws(LauncherError) { try launcher.shutDown() } catch {
             throw SupervisorError(error)
-        }
-    }
-}
-
-/// The trees that a plan asks the supervisor for.
-package enum TreeNeeds {
-    /// How many trees a launch of the plan names.
-    package static func count(of plan: SandboxPlan) -> Int {
-        let mounted = plan.mounts.compactMap { index(of: $0.source).map { Int($0) + 1 } }
-        return max(plan.root == .tree ? 1 : 0, mounted.max() ?? 0)
-    }
-
-    /// Directories that must exist in a tree: mount points of what lies over it, and the two that
-    /// every coding agent's view has.
-    package static func directories(ofTree tree: Int, in plan: SandboxPlan) -> [String] {
-        let isRoot = plan.root == .tree && tree == 0
-        let own = plan.mounts.filter { index(of: $0.source).map(Int.init) == tree }.map(\.target)
-        var paths: [String] = []
-        for mount in plan.mounts {
-            if isRoot { paths.append(String(mount.target.text.dropFirst())) }
-            for target in own where mount.target != target && mount.target.isWithin(target) {
-                paths.append(String(mount.target.text.dropFirst(target.text.utf8.count + 1)))
-            }
-        }
-        if plan.role == .coding, tree == 0 { paths += ["agent", "workspace"] }
-        return Array(Set(paths)).sorted()
-    }
-
-    private static func index(of source: MountSource) -> UInt8? {
-        switch source {
-        case .tree(let index): index
-        case .host, .vault, .tmpfs: nil
         }
     }
 }

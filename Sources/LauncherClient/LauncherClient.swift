@@ -27,8 +27,6 @@ public struct LauncherOptions: Sendable {
 public final class LauncherClient {
     /// The loop on which exits arrive.
     public let loop: EventLoop
-    /// What the launcher measured of this host.
-    public let level: AssuranceLevel
     /// The launcher's process id.
     public let pid: Int32
     /// Called once when the launcher is lost outside a request; sandboxes report no exits then.
@@ -44,12 +42,10 @@ public final class LauncherClient {
 
     private init(
         loop: EventLoop,
-        level: AssuranceLevel,
         pid: Int32,
         channel: consuming Descriptor
     ) {
         self.loop = loop
-        self.level = level
         self.pid = pid
         self.channel = channel
         token = loop.watch(self.channel, .readable) { [unowned self] _ in receiveExits() }
@@ -74,9 +70,9 @@ public final class LauncherClient {
             throw .notStarted(executable: options.executable, error)
         }
         switch try receive(on: channel, during: "start the launcher").reply {
-        case .ready(let level, let hasLayerSwitches):
+        case .ready(let hasLayerSwitches):
             guard hasLayerSwitches == LayerSwitches.exist else { throw .wrongBuild }
-            return LauncherClient(loop: loop, level: level, pid: pid, channel: channel)
+            return LauncherClient(loop: loop, pid: pid, channel: channel)
         case .refused(_, let failure): throw .refused(failure)
         case .treeMade, .launched, .done, .ended, .exited:
             throw .protocolBroken(during: "start the launcher", detail: "it was not ready first")

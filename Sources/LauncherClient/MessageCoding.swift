@@ -43,8 +43,7 @@ extension LauncherReply {
         let id: UInt32 = try decoder.integer("id")
         switch verb {
         case 1:
-            let level: AssuranceLevel = try decoder.choice("level")
-            self = .ready(level: level, hasLayerSwitches: try decoder.bool("switches"))
+            self = .ready(hasLayerSwitches: try decoder.bool("switches"))
         case 2: self = .treeMade(id: id)
         case 3: self = .launched(id: id, steps: try decoder.steps())
         case 4: self = .done(id: id)

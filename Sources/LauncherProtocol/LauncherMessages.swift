@@ -40,8 +40,8 @@ public struct LaunchRequest: Sendable, Equatable {
 
 /// What the launcher answers, in the order of the requests; `exited` comes whenever it happens.
 public enum LauncherReply: Sendable, Equatable {
-    /// The launcher is up: the level it measured, and whether it was built with layer switches.
-    case ready(level: AssuranceLevel, hasLayerSwitches: Bool)
+    /// The launcher is up, and was built with layer switches or without.
+    case ready(hasLayerSwitches: Bool)
     /// A tree exists; one descriptor comes with it.
     case treeMade(id: UInt32)
     /// The payload runs; microseconds by step.
@@ -110,9 +110,8 @@ extension LauncherReply {
     public var bytes: [UInt8] {
         var encoder = WireEncoder()
         switch self {
-        case .ready(let level, let hasLayerSwitches):
+        case .ready(let hasLayerSwitches):
             encoder.write(verb: 1, 0)
-            encoder.write(level.rawValue)
             encoder.write(hasLayerSwitches)
         case .treeMade(let id): encoder.write(verb: 2, id)
         case .launched(let id, let steps):

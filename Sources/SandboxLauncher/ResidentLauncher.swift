@@ -39,7 +39,7 @@ final class ResidentLauncher {
             receive()
         }
         site.prepareNetwork()
-        reply(.ready(level: .full, hasLayerSwitches: LayerSwitches.exist))
+        reply(.ready(hasLayerSwitches: LayerSwitches.exist))
         try site.loop.run(until: { isDone })
         site.loop.forget(channelToken)
         site.loop.forget(signalToken)

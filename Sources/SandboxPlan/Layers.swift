@@ -37,6 +37,9 @@ public enum Layer: String, Sendable, CaseIterable {
     case verdictDescriptor = "verdict-descriptor"
     /// The freezing of the coding sandbox while a sealed exam runs.
     case freeze
+    /// The quick set of probes that a sealed exam begins with, and the measuring of the level: without
+    /// it an exam runs although another layer is left out.
+    case selfCheck = "self-check"
 
     #if LayerSwitches
     /// Whether the environment of this test-only build leaves the layer out.

@@ -1,5 +1,6 @@
 internal import HostKernel
 internal import LinuxKernel
+public import SelfCheck
 
 /// Where this program and what ships with it lie.
 public struct Installation: Sendable {
@@ -36,6 +37,25 @@ public struct Installation: Sendable {
             reason: "neither this directory nor one above it holds both",
             remedy: "install with `make install`, or run from a checkout's build directory"
         )
+    }
+
+    /// What the quick set of probes needs, read as root.
+    public func quickSetKit(_ layout: StateLayout) throws(SupervisorError) -> QuickSetKit {
+        do throws(SystemError) {
+            return try QuickSetKit(
+                besideLauncher: launcher,
+                hidden: layout.root == StateLayout.shippedRoot
+                    ? [layout.root] : [layout.root, StateLayout.shippedRoot]
+            )
+        } catch {
+            throw SupervisorError(
+                .hostFailed,
+                operation: "read the self-check's program",
+                location: QuickSetKit.programName,
+                reason: "\(error)",
+                remedy: "install all programs of one build side by side"
+            )
+        }
     }
 
     /// A file that ships with the program.

@@ -12,6 +12,7 @@ internal import LauncherProtocol
 internal import Ledger
 internal import LinuxKernel
 internal import SandboxPlan
+internal import SelfCheck
 public import StrictJSON
 internal import Workspace
 
@@ -65,7 +66,7 @@ public final class LoopShell {
         let entries = try ledgered { () throws(LedgerError) in try supervision.ledger.entries() }
         var rules = rules
         rules.rolloutMilliseconds = supervision.inputs.rolloutMilliseconds
-        let facts: JSONValue = ["launcher_level": .string(supervision.launcher.level.name)]
+        let facts: JSONValue = ["launcher_level": .string(supervision.measured.level.name)]
         machine = try looped { () throws(LoopError) in
             let state = try CampaignState(replaying: entries.map(RecordedRow.init))
             return try LoopMachine(state: state, rules: rules, facts: facts)

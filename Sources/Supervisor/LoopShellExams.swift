@@ -95,6 +95,7 @@ extension LoopShell {
             request.split,
             tasks,
             candidate,
+            iteration: request.iteration,
             goesOn: { () throws(SupervisorError) in
                 try drainQueue()
                 return !isCancelling

@@ -11,6 +11,7 @@ internal import LauncherClient
 internal import Ledger
 internal import LinuxKernel
 internal import SandboxPlan
+internal import SelfCheck
 internal import StrictJSON
 internal import Workspace
 
@@ -128,7 +129,7 @@ public struct Preparation {
                     facts: [
                         "python": .string(inputs.python.version),
                         "image": .string(inputs.image.digest),
-                    ], assurance: supervision.launcher.level.name
+                    ], assurance: supervision.measured.level.name
                 )
             )
             record.benchmarkDigest = inputs.benchmark.digest
@@ -231,7 +232,7 @@ public struct Preparation {
             split: split,
             count: tasks.count,
             digest: CandidateSnapshot.digest(of: agent),
-            assurance: supervision.launcher.level.name
+            assurance: supervision.measured.level.name
         )
         try append(.examStarted(start))
         progress("\(purpose.rawValue) exam over \(tasks.count) \(split.rawValue) tasks")
@@ -284,12 +285,14 @@ extension Supervision {
         return inputs.benchmark.tasks.entries.map(\.id).filter { !train.contains($0) }
     }
 
-    /// Runs an exam; a sealed one behind the host-wide guard and with padded counters.
+    /// Runs an exam; a sealed one behind the host-wide guard, after the quick set of probes, and with
+    /// padded counters.
     ///
     /// - Parameters:
     ///   - split: which split its tasks are of.
     ///   - tasks: what is run.
     ///   - agent: the bytes of the judged file.
+    ///   - iteration: the iteration that it belongs to; 0 for the preparation's.
     ///   - goesOn: asked again and again while another experiment's sealed exam runs.
     ///   - onStart: told the running exam, so that it can be cancelled.
     ///   - onExceeded: told when a sealed exam was ended because of the host's counters.
@@ -299,6 +302,7 @@ extension Supervision {
         _ split: Split,
         _ tasks: [TaskID],
         _ agent: [UInt8],
+        iteration: Int = 0,
         goesOn: () throws(SupervisorError) -> Bool = { () throws(SupervisorError) in true },
         onStart: (ExamRun) -> Void = { _ in },
         onExceeded: () -> Void = {}
@@ -316,6 +320,7 @@ extension Supervision {
         guard let guarded else { return nil }
         let report: Benchmarks.ExamReport
         do throws(SupervisorError) {
+            try requireWalls(iteration: iteration)
             let watch = try CounterWatch(rollouts: tasks.count, loop: loop)
             defer { watch.end() }
             report = try runExam(split, tasks, candidate: agent) { run in
@@ -335,12 +340,12 @@ extension Supervision {
     /// Refuses to go on under a configuration, a benchmark, policies or an assurance level other than
     /// those of the genesis row: scores that were measured under different walls are not compared.
     func requireUnchanged(_ genesis: GenesisRecord) throws(SupervisorError) {
-        guard genesis.assurance == launcher.level.name else {
+        guard genesis.assurance == measured.level.name else {
             throw SupervisorError(
                 .hostFailed,
                 operation: "compare with the genesis row",
                 location: "assurance level",
-                reason: "this host reaches \(launcher.level.name), the experiment was prepared at "
+                reason: "this host reaches \(measured.level.name), the experiment was prepared at "
                     + genesis.assurance,
                 remedy: "run `sudo invigilator doctor`, or make a new experiment on this host"
             )

@@ -3,6 +3,7 @@ public import LauncherClient
 public import Ledger
 public import LinuxKernel
 public import SandboxPlan
+public import SelfCheck
 
 /// A supervisor after its root phase: its own user, no capability, a launcher at hand.
 public final class Supervision {
@@ -14,6 +15,10 @@ public final class Supervision {
     public let loop: EventLoop
     /// The launcher.
     public let launcher: LauncherClient
+    /// What this host was shown to enforce, through this launcher.
+    public let measured: MeasuredLevel
+    /// The probes that every sealed exam begins with.
+    let quickSet: QuickSet
     /// The record.
     public let ledger: Ledger
     /// Our place among the supervisors of this host.
@@ -23,9 +28,10 @@ public final class Supervision {
 
     /// Starts the launcher, gives up every right, and opens the ledger.
     ///
-    /// Order: the launcher first, because only root may start it, and what it measured of this host
-    /// must reach what every policy demands; the host's locks, which are root's; then the ids, because a ledger opened as root would be
-    /// root's; then the ledger, whose lock refuses a second run.
+    /// Order: the launcher first, because only root may start it; the self-check's program, and the
+    /// host's locks, which are root's; then the ids, because what follows would be root's; the level,
+    /// measured in a sandbox, which must reach what every policy demands; then the ledger, whose lock
+    /// refuses a second run.
     ///
     /// - Parameters:
     ///   - inputs: what was read as root.
@@ -54,8 +60,13 @@ public final class Supervision {
             )
         }
         turn = try HostTurn()
-        for plan in inputs.plans.all { try Assurance.require(launcher.level, for: plan) }
+        let quickSet = QuickSet(try installation.quickSetKit(layout), launcher: launcher)
+        self.quickSet = quickSet
         try Self.giveUpRights()
+        measured = try launched { () throws(LauncherError) in
+            try quickSet.measuredLevel(under: inputs.plans.candidate)
+        }
+        for plan in inputs.plans.all { try Assurance.require(measured, for: plan) }
         let id = inputs.experiment.id
         ledger = try ledgered { () throws(LedgerError) in
             let ledger = try Ledger.open(at: layout.ledger(id), keyAt: layout.key(id))
@@ -86,27 +97,30 @@ public final class Supervision {
     }
 }
 
-/// The comparison of what a policy demands with what the launcher measured of this host.
+/// The comparison of what a policy demands with what was measured of this host.
 public enum Assurance {
     /// Refuses to go on where the host enforces less than a plan demands.
     ///
     /// - Throws: ``SupervisorError`` with ``ExitStatus/hostFailed``.
     public static func require(
-        _ level: AssuranceLevel,
+        _ measured: MeasuredLevel,
         for compiled: CompiledPlan
     ) throws(SupervisorError) {
         let plan: SandboxPlan
         do throws(PlanError) { plan = try compiled.plan() } catch {
             throw SupervisorError(.hostFailed, error)
         }
-        guard level < plan.demandedLevel else { return }
+        guard measured.level < plan.demandedLevel else { return }
+        let reached =
+            "this host reaches \(measured.level.name), the policy demands "
+            + plan.demandedLevel.name
+        let doctor = "`sudo invigilator doctor` shows every control"
         throw SupervisorError(
             .hostFailed,
             operation: "check the assurance level",
             location: "policy \(plan.name)",
-            reason:
-                "this host reaches \(level.name), the policy demands \(plan.demandedLevel.name)",
-            remedy: "run `sudo invigilator doctor`, which names what is missing and its cure"
+            reason: measured.shortfall.map { "\(reached): \($0.reason)" } ?? reached,
+            remedy: measured.shortfall.map { "\($0.remedy); \(doctor)" } ?? doctor
         )
     }
 }

@@ -151,7 +151,7 @@ extension EndToEnd {
             let night = try Night(in: scratch, name: "home/experiment")
             let manager = FileManager.default
             _ = try scratch.directory("home/checkout/bin")
-            for name in ["invigilator", "invigilator-launcher"] {
+            for name in ["invigilator", "invigilator-launcher", "invigilator-selfcheck"] {
                 try manager.copyItem(
                     atPath: "\(Stage.programs)/\(name)",
                     toPath: "\(hidden)/checkout/bin/\(name)"

@@ -76,12 +76,44 @@ extension EndToEnd {
             #expect(try running.waitForEnd().code == 0)
         }
 
-        // A launcher that says what it is told to and then listens for ever.
-        private static func install(
-            _ level: AssuranceLevel,
-            in scratch: Scratch
-        ) throws -> String {
-            let root = try scratch.directory("installed-\(level.name)")
+        /// What a host cannot do, although its launcher says that it was done.
+        private enum Lie: String, CaseIterable {
+            case nothing, freezes, launches
+
+            var level: AssuranceLevel {
+                switch self {
+                case .nothing: .full
+                case .freezes: .singleUID
+                case .launches: .noUserNamespace
+                }
+            }
+
+            /// The verb of the request that is not passed on, and what it is answered with.
+            var answer: (verb: Int, bytes: [UInt8]) {
+                switch self {
+                case .nothing: (0, [])
+                case .freezes: (4, LauncherReply.done(id: 0).bytes)
+                case .launches:
+                    (
+                        3,
+                        LauncherReply.refused(
+                            id: 0,
+                            LaunchFailure(
+                                step: .clone,
+                                location: "namespaces",
+                                reason: "clone3: ENOSPC",
+                                remedy: "raise user.max_user_namespaces"
+                            )
+                        ).bytes
+                    )
+                }
+            }
+        }
+
+        // A launcher between us and the one that ships, which passes on everything but one request. A
+        // message begins with its verb, one byte, and whom it is about, four.
+        private static func install(_ lie: Lie, in scratch: Scratch) throws -> String {
+            let root = try scratch.directory("installed-\(lie.rawValue)")
             let files = FileManager.default
             for name in ["policies", "templates"] {
                 try files.copyItem(
@@ -89,15 +121,34 @@ extension EndToEnd {
                     toPath: "\(root)/\(name)"
                 )
             }
-            let programs = try scratch.directory("installed-\(level.name)/bin")
-            try files.copyItem(atPath: Stage.invigilator, toPath: "\(programs)/invigilator")
-            let ready = LauncherReply.ready(level: level, hasLayerSwitches: false).bytes
+            let programs = try scratch.directory("installed-\(lie.rawValue)/bin")
+            let built = URL(fileURLWithPath: Stage.invigilator).deletingLastPathComponent().path
+            for name in ["invigilator", "invigilator-selfcheck"] {
+                try files.copyItem(atPath: "\(built)/\(name)", toPath: "\(programs)/\(name)")
+            }
             try """
             #!/usr/bin/python3 -IB
-            import socket
-            channel = socket.socket(fileno=3)
-            channel.send(bytes(\(ready)))
-            channel.recv(1)
+            import os, select, socket, subprocess, sys
+            ours = socket.socket(fileno=os.dup(3))
+            theirs, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            os.dup2(end.fileno(), 3, inheritable=True)
+            words = ["\(built)/invigilator-launcher"] + sys.argv[1:]
+            launcher = subprocess.Popen(words, pass_fds=(3,), env={})
+            end.close()
+            os.close(3)
+            verb, answer = \(lie.answer.verb), bytes(\(lie.answer.bytes))
+            while True:
+                for source in select.select([ours, theirs], [], [])[0]:
+                    message, descriptors, _, _ = socket.recv_fds(source, 1 << 20, 16)
+                    if not message:
+                        theirs.close()
+                        sys.exit(launcher.wait())
+                    if source is ours and message[0] == verb:
+                        ours.send(answer[:1] + message[1:5] + answer[5:])
+                    else:
+                        socket.send_fds(theirs if source is ours else ours, [message], descriptors)
+                    for descriptor in descriptors:
+                        os.close(descriptor)
 
             """.write(toFile: "\(programs)/invigilator-launcher")
             try files.setAttributes(
@@ -111,14 +162,17 @@ extension EndToEnd {
         func level() throws {
             let night = try Night()
             try night.set(up: Configuration())
-            for level in AssuranceLevel.allCases {
-                night.program = try Self.install(level, in: night.scratch)
+            for lie in [Lie.launches, .freezes, .nothing] {
+                night.program = try Self.install(lie, in: night.scratch)
                 let ended = try night.run(["prepare", night.directory])
-                #expect(ended.code == 3, "\(ended)")
-                // The control: a launcher that reaches the level is not refused for it, but fails later.
-                #expect(ended.notes.contains("check the assurance level") == (level != .full))
-                guard level != .full else { continue }
-                #expect(ended.notes.contains("reaches \(level.name), the policy demands full"))
+                // The control: through a launcher that passes everything on, the level is reached.
+                #expect(ended.code == (lie == .nothing ? 0 : 3), "\(ended)")
+                #expect(ended.notes.contains("check the assurance level") == (lie != .nothing))
+                guard lie != .nothing else { continue }
+                let words = "reaches \(lie.level.name), the policy demands full"
+                #expect(ended.notes.contains(words), "\(ended)")
+                let reason = lie == .freezes ? "it answered while frozen" : "clone3: ENOSPC"
+                #expect(ended.notes.contains(reason), "\(ended)")
                 #expect(ended.notes.contains("invigilator doctor"), "\(ended)")
                 #expect(try night.rows().isEmpty, "nothing was recorded")
             }
@@ -128,7 +182,7 @@ extension EndToEnd {
         func levelOfExec() throws {
             let night = try Night()
             try night.set(up: Configuration())
-            night.program = try Self.install(.singleUID, in: night.scratch)
+            night.program = try Self.install(.freezes, in: night.scratch)
             let ended = try night.run(
                 ["sandbox", "exec", "--policy", "candidate"],
                 after: ["--", "/usr/bin/true"]
@@ -141,11 +195,11 @@ extension EndToEnd {
         func mixed() throws {
             let night = try Night()
             try night.set(up: Configuration())
-            night.program = try Self.install(.full, in: night.scratch)
+            night.program = try Self.install(.nothing, in: night.scratch)
             _ = try night.run(["prepare", night.directory])
             #expect(try night.bodies(.genesis).first?["assurance"] == "full")
-            night.program = try Self.install(.singleUID, in: night.scratch)
-            let policies = "\(night.scratch.path)/installed-single-uid/policies"
+            night.program = try Self.install(.freezes, in: night.scratch)
+            let policies = "\(night.scratch.path)/installed-freezes/policies"
             for name in ["coding-agent", "candidate", "examiner"] {
                 let file = "\(policies)/\(name).yaml"
                 try String(contentsOfFile: file, encoding: .utf8)

@@ -1,6 +1,7 @@
 import HostProbe
 import Invigilator
 import SandboxPlan
+import SelfCheck
 import StrictJSON
 import Testing
 
@@ -30,6 +31,37 @@ import Testing
         return diagnosis
     }
 
+    private static func everything() -> [InvariantFinding] {
+        Invariant.allCases.map {
+            InvariantFinding($0, from: InvariantTests.findings, trials: InvariantTests.trials)
+        }
+    }
+
+    /// A host whose freezer does nothing, and which was asked about as root.
+    private func withoutFreezer() -> Diagnosis {
+        var diagnosis = diagnosis(facts())
+        let lacking = QuickFinding(
+            .freeze,
+            .coding,
+            .missing("it answered while frozen"),
+            evidence: ""
+        )
+        let findings = InvariantTests.findings + [lacking]
+        diagnosis.measured = MeasuredLevel(findings)
+        diagnosis.invariants = Invariant.allCases.map {
+            InvariantFinding($0, from: findings, trials: InvariantTests.trials)
+        }
+        return diagnosis
+    }
+
+    @Test("each invariant has what enforces it, its state, the evidence and the cure of a gap")
+    func invariants() throws {
+        let diagnosis = withoutFreezer()
+        #expect(try diagnosis.text == golden("doctor-invariants.txt"))
+        #expect(try diagnosis.json.prettyText() + "\n" == golden("doctor-invariants.json"))
+        #expect(!diagnosis.isSound)
+    }
+
     @Test("a host that lacks everything gets a cure for each gap, as the golden text says")
     func weakHost() throws {
         let weak = facts(kernel: "5.15.0-91", landlock: 1, groups: .unusable, isWeak: true)
@@ -40,10 +72,14 @@ import Testing
     func measuredLevel() {
         var diagnosis = diagnosis(facts())
         #expect(!diagnosis.isSound)
-        diagnosis.level = .singleUID
+        diagnosis.measured = MeasuredLevel(.singleUID)
+        diagnosis.invariants = Self.everything()
         #expect(!diagnosis.isSound)
-        diagnosis.level = .full
+        diagnosis.measured = MeasuredLevel(.full)
         #expect(diagnosis.isSound)
+        diagnosis.invariants.removeLast()
+        #expect(!diagnosis.isSound, "an invariant of which nothing is said does not hold")
+        diagnosis.invariants = Self.everything()
         diagnosis.add(HostCheck("git", .gap(cure: "install it"), "missing"))
         #expect(!diagnosis.isSound)
     }

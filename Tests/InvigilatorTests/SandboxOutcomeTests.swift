@@ -1,4 +1,5 @@
 import Invigilator
+import LauncherClient
 import LauncherProtocol
 import SandboxPlan
 import SandboxPolicy

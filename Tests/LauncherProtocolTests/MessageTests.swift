@@ -99,8 +99,8 @@ struct LauncherReplyTests {
             StepTime(step: step, microseconds: UInt32(step.rawValue))
         }
         return [
-            .ready(level: .full, hasLayerSwitches: false),
-            .ready(level: .singleUID, hasLayerSwitches: true), .treeMade(id: 3), .ended(id: 9),
+            .ready(hasLayerSwitches: false), .ready(hasLayerSwitches: true), .treeMade(id: 3),
+            .ended(id: 9),
             .launched(id: 4, steps: steps), .launched(id: 4, steps: []), .done(id: 5),
             .refused(id: 6, failure), .exited(id: 7, full),
         ] + ExitKind.allCases.map { .exited(id: 8, SandboxExit(kind: $0)) }

@@ -38,7 +38,7 @@ struct InstalledBuild: Sendable {
         try files.createDirectory(atPath: root + "/bin", withIntermediateDirectories: true)
         for (program, source) in [
             ("invigilator", programs), ("invigilator-launcher", launcherFrom ?? programs),
-            ("invigilator-probe", programs),
+            ("invigilator-probe", programs), ("invigilator-selfcheck", programs),
         ] {
             try files.copyItem(atPath: "\(source)/\(program)", toPath: "\(root)/bin/\(program)")
         }

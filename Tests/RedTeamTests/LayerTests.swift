@@ -63,7 +63,7 @@ extension RedTeam {
                 #expect(Catalogue.all.contains { $0.wall.falls(without: layer) }, "\(layer)")
             }
             // What the loop enforces is attacked by the cheats of the scripted agent.
-            let loop = Set(Cheat.all.map(\.layer)).union([.freeze])
+            let loop = Set(Cheat.all.map(\.layer)).union([.freeze, .selfCheck])
             #expect(loop.union(Self.layers) == Set(Layer.allCases))
         }
     }

@@ -1,0 +1,56 @@
+public import LauncherClient
+internal import LauncherProtocol
+public import SandboxPlan
+
+/// The assurance level of a host, as it was measured by doing.
+public struct MeasuredLevel: Sendable, Equatable {
+    /// The level.
+    public let level: AssuranceLevel
+    /// Why it is not `full`, and what to do about that; absent where it is.
+    public let shortfall: (reason: String, remedy: String)?
+
+    /// States a level.
+    public init(_ level: AssuranceLevel, shortfall: (reason: String, remedy: String)? = nil) {
+        self.level = level
+        self.shortfall = shortfall
+    }
+
+    /// Judges findings: `full` has limits and a freezer that can kill what it froze.
+    package init(_ findings: [QuickFinding]) {
+        let needed: [QuickProbe] = [.limits, .freeze, .kill]
+        let first = findings.filter { needed.contains($0.probe) }.shortfalls.first
+        self.init(
+            first == nil ? .full : .singleUID,
+            shortfall: first.map { ("\($0.location): \($0.reason)", $0.probe.cure) }
+        )
+    }
+
+    /// Compares two levels with their reasons.
+    public static func == (left: MeasuredLevel, right: MeasuredLevel) -> Bool {
+        left.level == right.level && left.shortfall?.reason == right.shortfall?.reason
+            && left.shortfall?.remedy == right.shortfall?.remedy
+    }
+}
+
+extension QuickSet {
+    /// Measures the level: a sandbox is made, limited, frozen, thawed, killed, and another made.
+    ///
+    /// - Parameter plan: any plan of those that are going to be used.
+    /// - Returns: the level, and why it is not `full`; `full` in a test-only build without self-check.
+    /// - Throws: `LauncherError`, where the launcher is lost; a refused launch is a level.
+    public func measuredLevel(under plan: CompiledPlan) throws(LauncherError) -> MeasuredLevel {
+        guard !Layer.selfCheck.isOmitted else { return MeasuredLevel(.full) }
+        do throws(LauncherError) {
+            return MeasuredLevel(try findings(under: [plan, plan]))
+        } catch {
+            guard case .refused(let failure) = error else { throw error }
+            return MeasuredLevel(
+                .noUserNamespace,
+                shortfall: (
+                    "no sandbox can be made: step \(failure.step): \(failure.location): "
+                        + failure.reason, failure.remedy
+                )
+            )
+        }
+    }
+}
