@@ -74,9 +74,7 @@ final class LaunchSite {
     }
 
     func takeGroup() throws(SystemError) -> ControlGroup {
-        guard let group = freeGroups.popLast() else {
-            return try ControlGroup.acquire(from: hierarchies)
-        }
+        guard let group = freeGroups.popLast() else { return try .acquire(from: hierarchies) }
         group.restartCounting()
         return group
     }

@@ -45,9 +45,7 @@ struct OneShot {
         let plan = try checking { () throws(PlanError) in try compiled.plan() }
         let slots = plan.descriptors.map { Int32($0.number) }
         return try attempt(.clone, "descriptors") { () throws(SystemError) in
-            var held: [Held] = []
-            for number in [0, 1, 2] + slots { held.append(try Self.own(number)) }
-            return held
+            try ([0, 1, 2] + slots).map { number throws(SystemError) in try Self.own(number) }
         }
     }
 

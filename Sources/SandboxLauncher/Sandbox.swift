@@ -66,11 +66,8 @@ final class Sandbox {
         budget.onExcess = { [unowned self] in
             if plan.limits.killsOnOutput { stop(for: .output) }
         }
-        let wall = Nanoseconds.milliseconds(plan.limits.wallClock.count)
-        tokens.append(
-            loop.at(started.beginning.advanced(by: wall)) { [unowned self] in stop(for: .wallClock)
-            }
-        )
+        let wall = started.beginning.advanced(by: .milliseconds(plan.limits.wallClock.count))
+        tokens.append(loop.at(wall) { [unowned self] in stop(for: .wallClock) })
         watchUse()
         watchIdleness()
     }
@@ -116,9 +113,11 @@ final class Sandbox {
         }
     }
 
-    // Version 1 kills one process for memory and then the next, each with lines in the kernel's log;
-    // version 2 kills the whole group at once, as it is told to (memory.oom.group). The second look
-    // ends the sandbox: by then init has told the end of a payload that was killed itself.
+    // The kernel kills one process for memory and then the next, each with lines in its log. A coding
+    // agent outlives some greedy tools in its night; nobody else outlives one.
+    private var survivableKills: UInt64 { plan.role == .coding ? 64 : 0 }
+
+    // A second look ends the sandbox: by then init has told the end of a payload that was killed itself.
     private func watchUse(hasKilled: Bool = false) {
         checks[.cpuTime] = loop.at(.now.advanced(by: .milliseconds(100))) { [unowned self] in
             do throws(SystemError) {
@@ -126,7 +125,7 @@ final class Sandbox {
                 if hasKilled { return stop(for: .outOfMemory) }
                 let limit = plan.limits.cpuTime?.count ?? .max
                 if usage.cpuMicroseconds / 1000 >= limit { return stop(for: .cpuTime) }
-                watchUse(hasKilled: usage.memoryKills > 0)
+                watchUse(hasKilled: usage.memoryKills > survivableKills)
             } catch {
                 stop(for: .setup)
             }
@@ -210,10 +209,11 @@ final class Sandbox {
 
     private func kind(_ usage: ControlGroupUsage) -> ExitKind {
         if let reason { return reason }
-        if usage.memoryKills > 0 { return .outOfMemory }
+        let didFail = end?.exitCode != 0
+        if usage.memoryKills > (didFail ? 0 : survivableKills) { return .outOfMemory }
         guard let end else { return .setup }
         if end.signal == Self.badSystemCall { return .violation }
-        if end.exitCode != 0, usage.refusedProcesses > 0 { return .processes }
+        if didFail, usage.refusedProcesses > 0 { return .processes }
         return end.signal == nil ? .exited : .signalled
     }
 
