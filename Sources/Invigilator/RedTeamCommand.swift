@@ -34,7 +34,7 @@ struct RedTeamCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Make repeated attacks fewer times, and try only channels that one layer alone closes."
+            "Make repeated attacks fewer times; of channels, exam and record only what one layer closes."
     )
     var quick = false
 

@@ -94,6 +94,16 @@ package final class RedTeamRecord {
 
     // MARK: - attacks
 
+    /// Makes attacks; what each met with by its word.
+    func findings(of probes: [Probe]) throws -> [String: Finding] {
+        var findings: [String: Finding] = [:]
+        for probe in probes {
+            let name = probe.id.dropFirst(probe.family.rawValue.count + 1)
+            findings[probe.word] = try attack(String(name))
+        }
+        return findings
+    }
+
     /// Makes the attack of this name; nothing where there is none.
     package func attack(_ name: String) throws -> Finding? {
         if let change = Forgery.ofRows[name] {

@@ -44,10 +44,14 @@ final class RedTeamRun {
         // A channel has two ends: a run that attacks one sandbox alone has none.
         let hasPairs = roles.contains(.coding) && roles.contains(.candidate)
         self.probes = probes.filter { probe in
-            if probe.launch == .record { return rival == nil }
-            if probe.launch != .exam, probe.channel == nil { return true }
-            return (probe.launch == .exam ? roles.contains(.candidate) : hasPairs)
-                && (!isQuick || probe.wall.layer != nil)
+            let isPossible: Bool
+            switch probe.launch {
+            case .shared, .alone, .race: return true
+            case .pair: isPossible = hasPairs
+            case .exam: isPossible = roles.contains(.candidate)
+            case .record: isPossible = rival == nil
+            }
+            return isPossible && (!isQuick || probe.wall.layer != nil)
         }
         guard !self.probes.isEmpty else {
             throw SupervisorError(
@@ -55,8 +59,7 @@ final class RedTeamRun {
                 operation: "choose attacks",
                 location: "options",
                 reason: "none is left",
-                remedy:
-                    "name less; channels need the coding and the candidate sandbox, and no --quick"
+                remedy: "name less; channels need coding and candidate sandbox, and no --quick"
             )
         }
         self.rival = rival
@@ -328,13 +331,9 @@ final class RedTeamRun {
         let attacks = probes.filter { $0.launch == .record }
         guard !attacks.isEmpty else { return }
         do {
-            let record = try RedTeamRecord(in: vault.record)
-            for probe in attacks {
-                let name = String(probe.id.dropFirst(probe.family.rawValue.count + 1))
-                guard let finding = try record.attack(name) else { continue }
-                controlAnswers[probe.word] = finding.control
-                recordAnswers[probe.word] = finding.inside
-            }
+            let findings = try RedTeamRecord(in: vault.record).findings(of: attacks)
+            controlAnswers.merge(findings.mapValues(\.control)) { _, new in new }
+            recordAnswers = findings.mapValues(\.inside)
         } catch { throw SupervisorError(.hostFailed, error) }
     }
 
