@@ -88,6 +88,8 @@ extension RedTeam {
                         == Self.probes(of: layer)
                 )
                 #expect(refusals.allSatisfy { $0["by"] == "supervisor" })
+                // A run takes the candidate up that the one before left open, and nothing beside it.
+                #expect(try experiment.gate().output.contains("busy"), "\(layer)")
             }
             // The control: the same file is judged where nothing is missing.
             let sound = try experiment.gate()
