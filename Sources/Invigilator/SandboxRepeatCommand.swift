@@ -16,6 +16,9 @@ struct SandboxRepeatCommand: ParsableCommand {
             For measuring a host: one resident launcher, one root, one fresh sandbox a launch, each \
             waited for until its program has ended. What is left of one is removed while the next is \
             launched, and at the end every one is waited for until it is gone. Needs root.
+
+            With --kill each is killed as soon as it prints something, and the time of that is \
+            printed, from the request until every process of it is gone.
             """
     )
 
@@ -23,6 +26,8 @@ struct SandboxRepeatCommand: ParsableCommand {
     var policy = "candidate"
     @Option(help: "How many launches.")
     var count = 100
+    @Flag(help: "Kill each when it first prints, and time its end.")
+    var kill = false
     @Flag(help: "Print JSON.")
     var json = false
     @OptionGroup var options: PolicyOptions
@@ -42,6 +47,11 @@ struct SandboxRepeatCommand: ParsableCommand {
             try plan.root == .tree ? SandboxSite.buildImage(of: python, layout) : nil
         let site = try SandboxSite(layout: layout, installation: installation, image: image)
         let trees = try site.makeTrees(for: plan)
+        if kill {
+            let ends = try (0..<count).map { _ in try timeKill(compiled, plan, trees, site) }
+            try site.close()
+            return try Console.write(Self.text(ofKills: ends.sorted(), compiled))
+        }
         var times = LaunchTimes()
         var previous: RunningSandbox?
         for _ in 0..<count {
@@ -76,17 +86,62 @@ struct SandboxRepeatCommand: ParsableCommand {
         return (sandbox, MonotonicTime.now.since(start))
     }
 
+    /// Starts a sandbox, waits for its first output, kills it, and waits until it is gone.
+    ///
+    /// - Returns: microseconds from the request to the exit.
+    private func timeKill(
+        _ compiled: CompiledPlan,
+        _ plan: SandboxPlan,
+        _ trees: [SandboxTree],
+        _ site: SandboxSite
+    ) throws -> UInt64 {
+        let null = try Descriptor.open("/dev/null", .readWrite)
+        let output = try SharedPair.pipe()
+        var descriptors = DescriptorPlacements()
+        descriptors.add(null)
+        descriptors.add(output.second.descriptor)
+        for _ in 0..<(1 + plan.descriptors.count) { descriptors.add(null) }
+        let sandbox = try site.launcher.launch(
+            compiled,
+            trees: trees,
+            command: command,
+            descriptors: descriptors,
+            onExit: { _ in }
+        )
+        var isReady = false
+        let token = site.loop.watch(output.first.descriptor, .readable) { _ in isReady = true }
+        try site.loop.run(until: { isReady || sandbox.exit != nil })
+        site.loop.forget(token)
+        if let exit = sandbox.exit {
+            try refuse(exit, remedy: "name a program that prints, and then waits")
+        }
+        let start = MonotonicTime.now
+        try sandbox.kill()
+        _ = try site.wait(for: sandbox)
+        return UInt64(MonotonicTime.now.since(start).count / 1000)
+    }
+
+    private static func text(ofKills times: [UInt64], _ plan: CompiledPlan) -> String {
+        let (least, most) = (times.first ?? 0, times.last ?? 0)
+        let median = times.isEmpty ? 0 : times[times.count / 2]
+        return "kill to gone: \(median) us, least \(least) us, most \(most) us\n"
+            + "plan \(plan.digest), \(times.count) kills"
+    }
+
     private func check(_ sandbox: RunningSandbox, _ site: SandboxSite) throws {
         let exit = try site.wait(for: sandbox)
-        guard exit.kind == .exited, exit.code == 0 else {
-            throw SupervisorError(
-                .hostFailed,
-                operation: "measure launches",
-                location: command.joined(separator: " "),
-                reason: "it ended as \(exit.kind.name) with \(exit.code.map { "\($0)" } ?? "none")",
-                remedy: "name a program that exits with 0"
-            )
-        }
+        guard exit.kind != .exited || exit.code != 0 else { return }
+        try refuse(exit, remedy: "name a program that exits with 0")
+    }
+
+    private func refuse(_ exit: SandboxExit, remedy: String) throws {
+        throw SupervisorError(
+            .hostFailed,
+            operation: "measure launches",
+            location: command.joined(separator: " "),
+            reason: "it ended as \(exit.kind.name) with \(exit.code.map { "\($0)" } ?? "none")",
+            remedy: remedy
+        )
     }
 }
 

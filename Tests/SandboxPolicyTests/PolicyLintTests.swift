@@ -40,7 +40,10 @@ struct PolicyLintTests {
         #expect(try keys(coding(mount: mount)) == [key])
     }
 
-    @Test("a list that no launcher would read is refused where it stands", arguments: [129, 10_000])
+    @Test(
+        "a list that no launcher would read is refused where it stands",
+        arguments: [129, 10_000]
+    )
     func tooMany(count: Int) throws {
         func mounts(_ count: Int) -> String {
             let targets = ["/tmp"] + (1..<count).map { "/tmp/\($0)" }
