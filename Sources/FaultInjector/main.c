@@ -84,7 +84,18 @@ static void print_program(const struct tracee *tracee) {
     pid_t parent = 0;
     for (int index = 0; index < known; index++)
         if (strcmp(tracees[index].name, name) == 0) parent = tracees[index].pid;
-    print_walls(report, tracee->pid, parent, tracees[0].pid);
+    // A process that is killed meanwhile leaves its groups first: of it nothing can be said.
+    char *text = NULL;
+    size_t length = 0;
+    unsigned long message;
+    FILE *facts = open_memstream(&text, &length);
+    if (facts == NULL) give_up("keep facts");
+    print_walls(facts, tracee->pid, parent, tracees[0].pid);
+    fclose(facts);
+    bool isGone = ptrace(PTRACE_GETEVENTMSG, tracee->pid, 0, &message) != 0;
+    fputs(isGone ? "at payload killed meanwhile\n" : text, report);
+    free(text);
+    if (isGone) return;
     // The kernel shows nobody who is landlocked, so what the call answered has to do.
     fprintf(report, "at payload landlock %s\n", tracee->isLandlocked ? "on" : "off");
 }

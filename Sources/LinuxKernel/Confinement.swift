@@ -3,6 +3,7 @@ internal import CLinux
 /// A Landlock rule set being built (landlock(7)).
 public struct LandlockRuleset: ~Copyable {
     private let descriptor: Descriptor
+    private let handled: UInt64
 
     /// The newest ABI of the running kernel; 0 where there is no Landlock.
     public static var kernelVersion: Int { max(0, clx_landlock_abi()) }
@@ -12,7 +13,7 @@ public struct LandlockRuleset: ~Copyable {
     public static var version: Int { min(kernelVersion, 7) }
 
     // LANDLOCK_ACCESS_FS_*, landlock.h: bit numbers in the order of their ABI.
-    private static var handledFileAccess: UInt64 {
+    private static func fileAccess(_ version: Int) -> UInt64 {
         let bits =
             switch version {
             case ...1: 13
@@ -27,10 +28,14 @@ public struct LandlockRuleset: ~Copyable {
     /// allows is refused: files, TCP bind and connect (ABI 4), abstract sockets and signals to
     /// the outside (ABI 6).
     ///
-    /// - Parameter allowsTCP: leaves TCP alone, where a policy gives a sandbox its loopback.
-    /// - Throws: ``SystemError``.
-    public init(allowsTCP: Bool) throws(SystemError) {
-        let (version, files) = (Self.version, Self.handledFileAccess)
+    /// - Parameters:
+    ///   - minimum: the least version that will do; a question that fails is answered like version 0.
+    ///   - allowsTCP: leaves TCP alone, where a policy gives a sandbox its loopback.
+    /// - Throws: ``SystemError``; ENOMSG, for a rule set that handles nothing, below the minimum.
+    public init(minimum: UInt8, allowsTCP: Bool) throws(SystemError) {
+        let found = Self.version
+        let version = found < minimum ? -1 : found
+        let files = version < 0 ? 0 : Self.fileAccess(version)
         let net: UInt64 = version >= 4 && !allowsTCP ? 3 : 0
         let scopes: UInt64 = version >= 6 ? 3 : 0
         descriptor = Descriptor(
@@ -38,6 +43,7 @@ public struct LandlockRuleset: ~Copyable {
                 clx_landlock_create(files, net, scopes, Int32(version))
             }
         )
+        handled = files
     }
 
     /// Access to allow beneath a path.
@@ -59,8 +65,7 @@ public struct LandlockRuleset: ~Copyable {
     /// - Throws: ``SystemError``.
     public borrowing func allow(
         _ access: Access,
-        beneath path: borrowing Descriptor,
-        isDirectory: Bool
+        beneath path: borrowing Descriptor
     ) throws(SystemError) {
         // Bits: 0 execute, 1 write file, 2 read file, 3 read dir, 4-5 remove, 6-12 make (6 char,
         // 7 dir, 8 regular, 9 socket, 10 fifo, 11 block, 12 symlink), 13 refer, 14 truncate, 15 ioctl.
@@ -70,8 +75,8 @@ public struct LandlockRuleset: ~Copyable {
         if access.contains(.write) { wanted |= writing }
         if access.contains(.device) { wanted |= 1 << 1 | 1 << 15 }
         let onFile: UInt64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
-        if !isDirectory { wanted &= onFile }
-        let allowed = wanted & Self.handledFileAccess
+        if try path.status().kind != .directory { wanted &= onFile }
+        let allowed = wanted & handled
         let (rules, file) = (descriptor.number, path.number)
         try result("landlock_add_rule") { clx_landlock_add_path(rules, file, allowed) }
     }

@@ -124,12 +124,9 @@ struct InitContext {
         guard status.ignoresSetUID, status.refusesDevices, status.isReadOnly || !isReadOnly,
             status.refusesExecution || isExecutable
         else {
-            throw LaunchFailure(
-                step: .verification,
-                location: path,
-                reason: "the kernel reports \(status)",
-                remedy: "report this: a mount has not the flags that were set"
-            )
+            let reason = "the kernel reports \(status)"
+            let remedy = "report this: a mount has not the flags that were set"
+            throw LaunchFailure(step: .verification, location: path, reason: reason, remedy: remedy)
         }
     }
 

@@ -106,12 +106,10 @@ final class LaunchSite {
             return plan
         }
         guard LandlockRuleset.version >= Int(plan.landlock.minimumABI) else {
-            throw LaunchFailure(
-                step: .landlock,
-                location: "minimum ABI \(plan.landlock.minimumABI)",
-                reason: "this kernel has Landlock ABI \(LandlockRuleset.kernelVersion)",
-                remedy: "use a newer kernel, or lower landlock.minimum-abi in the policy"
-            )
+            let place = "minimum ABI \(plan.landlock.minimumABI)"
+            let reason = "this kernel has Landlock ABI \(LandlockRuleset.kernelVersion)"
+            let remedy = "use a newer kernel, or lower landlock.minimum-abi in the policy"
+            throw LaunchFailure(step: .landlock, location: place, reason: reason, remedy: remedy)
         }
         return plan
     }

@@ -125,14 +125,14 @@ struct Payload {
     private func restrictFiles() throws(LaunchFailure) {
         guard !Layer.landlock.isOmitted else { return }
         try attempt(.landlock, "rules") { () throws(SystemError) in
-            let ruleset = try LandlockRuleset(allowsTCP: plan.landlock.allowsTCP)
-            for rule in plan.landlock.rules {
+            let wall = plan.landlock
+            let ruleset = try LandlockRuleset(minimum: wall.minimumABI, allowsTCP: wall.allowsTCP)
+            for rule in wall.rules {
                 let path = try Descriptor.openWithoutLinks(rule.path.text, [.path])
-                let isDirectory = try path.status().kind == .directory
                 // Landlock says again what the mounts say; where their flags are left out, so is this.
                 var access = rule.access.kernelAccess
                 if Layer.readOnlyMounts.isOmitted { access.insert(.write) }
-                try ruleset.allow(access, beneath: path, isDirectory: isDirectory)
+                try ruleset.allow(access, beneath: path)
             }
             try ruleset.restrict()
         }

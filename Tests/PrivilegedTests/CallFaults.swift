@@ -63,6 +63,11 @@ struct FaultReport {
     private(set) var walls: [String] = []
     /// The launcher's exit code, or minus the signal that ended it.
     private(set) var end: Int?
+    /// Whether what ran had every wall that a launch without a fault gives it, as long as it ran.
+    func isWalled(like normal: FaultReport) -> Bool {
+        walls.allSatisfy { normal.walls.contains($0) || $0 == "payload killed meanwhile" }
+    }
+
     /// Processes that outlived the launcher.
     private(set) var left: [String] = []
 

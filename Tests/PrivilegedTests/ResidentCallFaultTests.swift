@@ -124,7 +124,7 @@ extension Privileged.CallFaultTests {
             let (outcome, report) = try resident.launch(call)
             guard let hit = report.calls.first?.settled(by: normal), hit.canFail else { continue }
             hits += 1
-            #expect(report.walls.allSatisfy(normal.walls.contains), "\(hit)")
+            #expect(report.isWalled(like: normal), "\(hit)")
             switch outcome {
             case .refused(let failure):
                 #expect(Self.isTyped("invigilator-launcher: \(failure)"), "\(hit): \(failure)")

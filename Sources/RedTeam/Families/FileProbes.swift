@@ -242,12 +242,12 @@ enum FileProbes {
             ),
             Probe(
                 "files.shared-memory",
-                "makes a file in /dev/shm",
+                "makes a file in the host's /dev/shm",
                 threat: "a place that two sandboxes would share",
                 noDevices,
                 .medium,
                 .everywhere,
-                .refused("ENOENT")
+                .absent
             ),
         ] + nodes
 
