@@ -144,7 +144,7 @@ extension Privileged {
                 #expect(run.report.isWalled(like: normal.report), "\(hit)")
                 try check(run, hit, normal)
             }
-            #expect(hits * 10 > chosen.count * 9, "\(hits) of \(chosen.count)")
+            #expect(hits * 5 > chosen.count * 4, "\(hits) of \(chosen.count)")
             #expect(try stage.remains() == remains)
             #expect(try stage.run(["exit", "7"]).report.end == 7)
         }
