@@ -132,19 +132,26 @@ extension Privileged {
                 $0.canFail && names?.contains($0.name) ?? true
             }
             var hits = 0
-            for call in chosen {
-                let run = try stage.run(["facts"], fault, at: call)
-                // What comes after the program's start does so in no fixed order.
+            func met(_ run: OneShotStage.Run) -> LaunchCall? {
                 guard let hit = run.report.calls.first?.settled(by: normal.report), hit.canFail,
                     names?.contains(hit.name) ?? true
-                else { continue }
+                else { return nil }
+                return hit
+            }
+            for call in chosen {
+                var run = try stage.run(["facts"], fault, at: call)
+                // What comes after the program's start does so in no fixed order: it is tried again.
+                for _ in 0..<3 where met(run) == nil {
+                    run = try stage.run(["facts"], fault, at: call)
+                }
+                guard let hit = met(run) else { continue }
                 hits += 1
                 #expect(run.report.left.isEmpty, "\(hit)")
                 #expect(try Self.members().isEmpty, "\(hit)")
                 #expect(run.report.isWalled(like: normal.report), "\(hit)")
                 try check(run, hit, normal)
             }
-            #expect(hits * 5 > chosen.count * 4, "\(hits) of \(chosen.count)")
+            #expect(hits * 10 > chosen.count * 9, "\(hits) of \(chosen.count)")
             #expect(try stage.remains() == remains)
             #expect(try stage.run(["exit", "7"]).report.end == 7)
         }

@@ -159,7 +159,7 @@ extension Privileged.CallFaultTests {
             let after = try Remains(of: resident.lab)
             #expect(after == before, "\(hit)")
         }
-        #expect(hits * 5 > chosen.count * 4, "\(hits) of \(chosen.count)")
+        #expect(hits * 10 > chosen.count * 9, "\(hits) of \(chosen.count)")
         try resident.end()
     }
 }
