@@ -70,6 +70,23 @@ extension Privileged {
             }
         }
 
+        @Test("a coding agent outlives its tools' kills for memory, and not the sixty-fifth")
+        func memoryInANight() throws {
+            try Lab.run { lab in
+                let few = try lab.coding(["eat-again", "3"]) { plan in
+                    plan.limits.memory = .mebibytes(64)
+                }
+                #expect(few.exit?.kind == .exited && few.exit?.code == 0, "\(few.exit as Any)")
+                #expect((3...64).contains(few.exit?.memoryKills ?? 0))
+                let many = try lab.coding(["eat-again", "1000000"]) { plan in
+                    plan.limits.memory = .mebibytes(64)
+                    plan.limits.wallClock = .seconds(60)
+                }
+                #expect(many.exit?.kind == .outOfMemory, "\(many.exit as Any)")
+                #expect((65..<400).contains(many.exit?.memoryKills ?? 0))
+            }
+        }
+
         @Test("pages of a tmpfs count against the memory limit")
         func tmpfsMemory() throws {
             try Lab.run { lab in
