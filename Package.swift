@@ -179,7 +179,8 @@ let package = Package(
             name: "Workspace",
             dependencies: [
                 "HostKernel",
-                "StrictJSON", "ExamResults", "LinuxKernel", "SandboxPlan", yams, crypto,
+                "StrictJSON", "ExamResults", "LinuxKernel", "SandboxPlan", "SandboxPolicy", yams,
+                crypto,
             ],
             swiftSettings: house
         ),
@@ -293,7 +294,7 @@ let package = Package(
             "WorkspaceTests",
             of: [
                 "HostKernel", "Workspace", "StrictJSON", "ExamResults", "LinuxKernel",
-                "SandboxPlan",
+                "SandboxPlan", "SandboxPolicy",
             ]
         ),
         tests(

@@ -6,8 +6,8 @@ public struct ExamOrder: Sendable, Equatable {
     public let split: Split
     /// The tasks, each once, at least one.
     public let tasks: [TaskID]
-    /// The candidate: the bytes of `agent.py`.
-    public let candidate: [UInt8]
+    /// The candidate's files, below its home directory.
+    public let candidate: [ExamFile]
     /// The most candidate sandboxes at one time; at least 1.
     public let maximumConcurrency: Int
     /// Decides the order of the tasks and what the examiner seeds its own randomness with.
@@ -18,13 +18,13 @@ public struct ExamOrder: Sendable, Equatable {
     /// - Parameters:
     ///   - split: the split that the tasks belong to.
     ///   - tasks: the tasks, each once, at least one.
-    ///   - candidate: the bytes of `agent.py`.
+    ///   - candidate: the candidate's files, `agent/agent.py` among them.
     ///   - maximumConcurrency: the most candidate sandboxes at one time; 1 where it is less.
     ///   - seed: two exams with one seed run their tasks in one order.
     public init(
         split: Split,
         tasks: [TaskID],
-        candidate: [UInt8],
+        candidate: [ExamFile],
         maximumConcurrency: Int,
         seed: UInt64
     ) {

@@ -14,6 +14,14 @@ public struct ExamFile: Sendable, Equatable {
         self.path = path
         self.bytes = bytes
     }
+
+    /// A candidate's `agent/agent.py`.
+    ///
+    /// - Parameter bytes: its contents.
+    /// - Returns: the file.
+    public static func agent(_ bytes: [UInt8]) -> ExamFile {
+        ExamFile(path: "agent/agent.py", bytes: bytes)
+    }
 }
 
 /// A program of a benchmark: its files in memory and the command that starts it.

@@ -11,10 +11,8 @@ extension ExamRun {
     /// Makes the trees, starts the examiner and the first rollouts.
     func start(_ plan: CompiledPlan) {
         do throws(ExamBreak) {
-            let agent = ExamFile(path: "agent/agent.py", bytes: order.candidate)
-            try ExamTree.make(site, home: "candidate", files: site.candidate.files + [agent]) {
-                trees.append($0)
-            }
+            let files = site.candidate.files + order.candidate
+            try ExamTree.make(site, home: "candidate", files: files) { trees.append($0) }
             try ExamTree.make(site, home: "examiner", files: site.examiner.files) {
                 trees.append($0)
             }

@@ -2,6 +2,7 @@ internal import HostKernel
 internal import ArgumentParser
 internal import ExamResults
 internal import LinuxKernel
+package import SandboxPolicy
 internal import StrictJSON
 internal import Supervisor
 internal import Workspace
@@ -11,16 +12,17 @@ struct ApplyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply",
         abstract:
-            "Put the accepted agent file into the experiment's directory, or on a new branch.",
+            "Put the accepted agent files into the experiment's directory, or on a new branch.",
         discussion: """
-            Without --branch, DIR/agent/agent.py is replaced; this is refused when the file holds \
-            changes that neither git nor the record knows. With --branch, a commit on top of HEAD is \
+            Without --branch, DIR/agent/agent.py and what else the surface of the policy names are \
+            replaced, and what the accepted candidate has not is removed; this is refused when the \
+            files hold changes that neither git nor the record knows. With --branch, a commit on top of HEAD is \
             made in the git repository that holds DIR; the work tree and the index stay as they are. \
             Everything is done as the owner of DIR, and no hook is run.
             """
     )
 
-    @Option(help: "Commit to this new branch instead of replacing the file.")
+    @Option(help: "Commit to this new branch instead of replacing the files.")
     var branch: String?
 
     @OptionGroup var options: ExperimentOptions
@@ -38,27 +40,32 @@ struct ApplyCommand: ParsableCommand {
             try Console.write("\(branch): \(try tree.commit(result, to: branch))")
         } else {
             try tree.replace(with: result)
-            try Console.write("\(directory)/\(OwnersTree.file): \(result.title)")
+            try Console.write("\(directory)/agent: \(result.title)")
         }
     }
 }
 
 /// What `best --json` printed.
 package struct AppliedResult: Equatable {
-    /// The file.
-    package let bytes: [UInt8]
+    /// The files by their paths.
+    package let files: [String: [UInt8]]
+    /// Which files of the directory are replaced, or removed where the candidate has none of the name.
+    package let surface: Surface
     /// One line for people.
     package let title: String
-    /// The digest of the file.
+    /// The candidate's digest.
     package let digest: String
-    /// Digests of every file that the record knows.
+    /// Digests of every candidate that the record knows.
     package let known: Set<String>
 
     /// Reads the answer of our own program.
     package init(_ answer: [UInt8]) throws {
         let value = try JSONValue(parsing: answer, limits: .document)
         guard value["schema"]?.stringValue == AcceptedResult.schema,
-            let text = value["agent"]?.stringValue, let digest = value["digest"]?.stringValue,
+            let texts = value["files"]?.objectValue, !texts.isEmpty,
+            let surface = value["surface"]?.stringValue.flatMap(Self.surface),
+            texts.allSatisfy({ surface.names($0.key) && $0.value.stringValue != nil }),
+            let digest = value["digest"]?.stringValue,
             let iteration = value["iteration"]?.intValue,
             let known = value["known_digests"]?.arrayValue
         else {
@@ -70,13 +77,24 @@ package struct AppliedResult: Equatable {
                 remedy: "install one version of invigilator only"
             )
         }
-        bytes = Array(text.utf8)
+        files = texts.compactMapValues { $0.stringValue.map { Array($0.utf8) } }
+        self.surface = surface
         self.digest = digest
         self.known = Set(known.compactMap(\.stringValue))
         title =
             iteration == 0
             ? "the template, which no candidate has surpassed"
             : "the candidate accepted in iteration \(iteration)"
+    }
+
+    // A way to save, then patterns, as the genesis row has them.
+    private static func surface(_ text: String) -> Surface? {
+        let words = text.split(separator: " ").map(String.init)
+        let patterns = words.dropFirst().compactMap(SurfacePattern.init(checking:))
+        guard let save = words.first.flatMap(Surface.Save.init(rawValue:)), !patterns.isEmpty,
+            patterns.count == words.count - 1
+        else { return nil }
+        return Surface(save: save, patterns: patterns)
     }
 
     /// The message of a commit.
@@ -87,8 +105,6 @@ package struct AppliedResult: Equatable {
 
 /// The user's own directory, changed with the rights of its owner.
 struct OwnersTree {
-    /// The agent file below the experiment's directory.
-    static let file = "agent/agent.py"
     private let directory: String
 
     /// Becomes the owner of the directory for good, where we are root and it is not.
@@ -105,21 +121,19 @@ struct OwnersTree {
         }
     }
 
-    // MARK: - the file
+    // MARK: - the files
 
-    /// Replaces the agent file.
+    /// Replaces the agent's files, and removes those that the candidate has not.
     func replace(with result: AppliedResult) throws(SupervisorError) {
-        let location = "\(directory)/\(Self.file)"
+        let location = "\(directory)/agent"
         let folder = try kernel("apply the candidate", location) { () throws(SystemError) in
             try Descriptor.open(directory, [.read, .directory])
                 .openBeneath("agent", [.read, .directory])
         }
-        let current = try kernel("apply the candidate", location) { () throws(SystemError) in
-            try Self.contents(of: folder)
-        }
-        if let current, current != result.bytes {
-            let digest = CandidateSnapshot.digest(of: current).hex
-            let isKnown = try result.known.contains(digest) ? true : isCommitted()
+        let current = try present(result.surface, in: folder)
+        if current != result.files, !current.isEmpty {
+            let isKnown =
+                try isRecorded(current, result) ? true : isCommitted(current.keys.sorted())
             guard isKnown else {
                 throw SupervisorError(
                     .usage,
@@ -131,27 +145,58 @@ struct OwnersTree {
             }
         }
         try kernel("apply the candidate", location) { () throws(SystemError) in
-            try folder.replace("agent.py", with: result.bytes)
+            for (path, bytes) in result.files {
+                try folder.place(bytes, at: Self.beneath(path))
+            }
+            for path in current.keys where result.files[path] == nil {
+                let (above, name) = Self.split(Self.beneath(path))
+                try folder.openBeneath(above, [.read, .directory]).remove(name)
+            }
         }
     }
 
-    private static func contents(
-        of folder: borrowing Descriptor
-    ) throws(SystemError) -> [UInt8]? {
-        do throws(SystemError) {
-            return try folder.contents(of: "agent.py", limit: 64 << 20)
+    private static func beneath(_ path: String) -> String { String(path.dropFirst("agent/".count)) }
+
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        let parts = path.split(separator: "/").map(String.init)
+        let folder = parts.dropLast().joined(separator: "/")
+        return (folder.isEmpty ? "." : folder, parts[parts.count - 1])
+    }
+
+    // The files of the surface that are there now.
+    private func present(
+        _ surface: Surface,
+        in folder: borrowing Descriptor
+    ) throws(SupervisorError) -> [String: [UInt8]] {
+        let paths: Set<String>
+        do throws(WorkspaceError) {
+            paths = try CandidateSnapshot.paths(of: surface, beneath: folder)
+        } catch { throw SupervisorError(error) }
+        var found: [String: [UInt8]] = [:]
+        for path in paths.sorted() {
+            try kernel("apply the candidate", "agent/\(path)") { () throws(SystemError) in
+                do throws(SystemError) {
+                    found["agent/\(path)"] = try folder.contents(of: path, limit: 64 << 20)
+                } catch  where error.isMissing {}
+            }
+        }
+        return found
+    }
+
+    // Whether it is, as a whole, what was judged once.
+    private func isRecorded(_ files: [String: [UInt8]], _ result: AppliedResult) -> Bool {
+        let files = files.map { CandidateFile(path: $0.key, bytes: $0.value) }
+        do throws(WorkspaceError) {
+            let snapshot = try CandidateSnapshot(checking: files, sizeLimit: .max)
+            return result.known.contains(snapshot.digest.hex)
         } catch {
-            guard error.isMissing else { throw error }
-            return nil
+            return false  // no candidate at all
         }
     }
 
     // Tracked and without a difference to HEAD; outside a repository, nothing is committed.
-    private func isCommitted() throws(SupervisorError) -> Bool {
-        let status = try git(
-            ["status", "--porcelain", "--ignored", "--", Self.file],
-            mayFail: true
-        )
+    private func isCommitted(_ paths: [String]) throws(SupervisorError) -> Bool {
+        let status = try git(["status", "--porcelain", "--ignored", "--"] + paths, mayFail: true)
         guard let status else { return false }
         return status.isEmpty
     }
@@ -169,14 +214,10 @@ struct OwnersTree {
         let prefix = try required(["rev-parse", "--show-prefix"])
         let folder = try required(["rev-parse", "--absolute-git-dir"])
         let index = "\(folder)/invigilator-\(CurrentProcess.pid).index"
-        let blob = try required(["hash-object", "-w", "--stdin"], input: result.bytes)
         let tree: String
         do throws(SupervisorError) {
             try required(["read-tree", head], index: index)
-            try required(
-                ["update-index", "--add", "--cacheinfo", "100644,\(blob),\(prefix)\(Self.file)"],
-                index: index
-            )
+            try write(result, below: prefix, to: index)
             tree = try required(["write-tree"], index: index)
             try removeIndex(index)
         } catch {
@@ -190,6 +231,23 @@ struct OwnersTree {
         // The empty old value: the branch must not exist (git-update-ref(1)).
         try required(["update-ref", "refs/heads/\(branch)", commit, ""])
         return commit
+    }
+
+    private func write(
+        _ result: AppliedResult,
+        below prefix: String,
+        to index: String
+    ) throws(SupervisorError) {
+        let tracked = try required(["ls-files", "-z", "--", "agent"], index: index)
+        for path in tracked.split(separator: "\0").map(String.init)
+        where result.surface.names(path) && result.files[path] == nil {
+            try required(["update-index", "--force-remove", "--", path], index: index)
+        }
+        for (path, bytes) in result.files {
+            let blob = try required(["hash-object", "-w", "--stdin"], input: bytes)
+            let entry = "100644,\(blob),\(prefix)\(path)"
+            try required(["update-index", "--add", "--cacheinfo", entry], index: index)
+        }
     }
 
     private func removeIndex(_ path: String) throws(SupervisorError) {

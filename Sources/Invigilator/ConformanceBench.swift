@@ -243,7 +243,7 @@ final class ConformanceBench {
         let order = ExamOrder(
             split: .train,
             tasks: tasks ?? files.tasks.entries.map(\.id),
-            candidate: candidate,
+            candidate: [.agent(candidate)],
             maximumConcurrency: concurrency ?? self.concurrency,
             seed: seed
         )

@@ -21,12 +21,12 @@ struct DemoReport {
         let page = ReportPage.render(
             entries: try ledger.entries(),
             verification: try ledger.verify(),
-            candidateText: { hex in
+            candidateTexts: { hex in
                 // A candidate that was never kept has no text to show.
                 guard let digest = try? CandidateDigest(hex: hex),
                     let commit = try? repository.commit(of: digest)
                 else { return nil }
-                return try? repository.candidate(in: commit).text
+                return try? repository.candidate(in: commit).texts
             }
         )
         try supervision.writeForOperator("report.html", Array(page.utf8))

@@ -106,7 +106,7 @@ struct RedTeamExam {
         let order = ExamOrder(
             split: .train,
             tasks: tasks.map(\.task),
-            candidate: candidate,
+            candidate: [.agent(candidate)],
             maximumConcurrency: 4,
             seed: 1
         )

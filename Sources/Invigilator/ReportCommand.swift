@@ -43,17 +43,20 @@ struct ReportCommand: ParsableCommand {
         return ReportPage.render(
             entries: try record.entries(),
             verification: try record.verify(),
-            candidateText: { Self.text(of: $0, in: repository) }
+            candidateTexts: { Self.texts(of: $0, in: repository) }
         )
     }
 
     // A candidate that cannot be read is shown without its text; `verify` says what is wrong.
-    private static func text(of digest: String, in repository: CandidateRepository) -> String? {
+    private static func texts(
+        of digest: String,
+        in repository: CandidateRepository
+    ) -> [String: String]? {
         do {
             guard let commit = try repository.commit(of: CandidateDigest(hex: digest)) else {
                 return nil
             }
-            return try repository.candidate(in: commit).text
+            return try repository.candidate(in: commit).texts
         } catch {
             return nil
         }

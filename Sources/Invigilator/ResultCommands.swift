@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import ExamResults
 internal import IterationLoop
 internal import Ledger
+internal import SandboxPolicy
 internal import StrictJSON
 internal import Supervisor
 internal import Workspace
@@ -10,8 +11,15 @@ internal import Workspace
 struct BestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "best",
-        abstract: "Print the accepted agent file, or write it to a file."
+        abstract: "Print the accepted agent file, or write it to a file.",
+        discussion: """
+            Where a policy's surface has more files than agent/agent.py, --file names another; \
+            `apply` takes all of them.
+            """
     )
+
+    @Option(help: "Which of the candidate's files.")
+    var file = Surface.program
 
     @Option(name: .shortAndLong, help: "The file to write; `-` for standard output.")
     var output = "-"
@@ -24,7 +32,8 @@ struct BestCommand: ParsableCommand {
     func run() throws {
         guard output != "-" else { return try printed() }
         let directory = try Experiment.open(options.directory).directory
-        let words = ["best", directory] + (json ? ["--json"] : []) + options.state.words
+        let words =
+            ["best", directory, "--file", file] + (json ? ["--json"] : []) + options.state.words
         let bytes = try OwnProgram.output(of: words)
         try OutputFile.write(bytes, to: output)
         try Console.write(output)
@@ -33,17 +42,26 @@ struct BestCommand: ParsableCommand {
     private func printed() throws {
         let best = try AcceptedResult(options)
         if json { return try Console.write(best.json) }
+        let files = best.candidate.files
+        guard let found = files.first(where: { $0.path == file }) else {
+            throw SupervisorError(
+                .usage,
+                operation: "print the accepted candidate",
+                location: "--file \(SafeText.cleaned(file, atMost: 200))",
+                reason: "it has no such file",
+                remedy: "name one of \(files.map(\.path).joined(separator: ", "))"
+            )
+        }
         // A person's terminal is not steered by what an agent wrote; a pipe gets every byte.
         try Console.isTerminal(1)
-            ? Console.write(SafeText.cleanedLines(best.candidate.text))
-            : Console.write(best.candidate.bytes)
+            ? Console.write(SafeText.cleanedLines(found.text)) : Console.write(found.bytes)
     }
 }
 
 /// The accepted candidate of an experiment.
 struct AcceptedResult {
     /// The version of ``json``'s shape.
-    static let schema = "invigilator.best/1"
+    static let schema = "invigilator.best/2"
 
     /// What the record says of it.
     let best: BestCandidate
@@ -51,6 +69,8 @@ struct AcceptedResult {
     let candidate: CandidateSnapshot
     /// Every file that was judged, so that none of them is taken for somebody's unsaved work.
     private let known: [CandidateDigest]
+    /// The surface that its files were judged under, as the genesis row has it.
+    private let surface: String
 
     /// Reads the record and the repository, as the supervisor's user.
     init(_ options: ExperimentOptions) throws(SupervisorError) {
@@ -70,6 +90,7 @@ struct AcceptedResult {
         }
         self.best = best
         known = Array(results.state.decided.keys)
+        surface = results.state.genesis?.surface ?? Surface.standard.description
         candidate = try results.candidate(best.digest)
     }
 
@@ -82,7 +103,8 @@ struct AcceptedResult {
             "sealed_mean": .number(best.score.mean), "sealed_count": JSONValue(best.score.count),
             "released": best.released.map { .number($0.value) } ?? .null,
             "known_digests": JSONValue(known.map(\.hex).sorted()),
-            "agent": .string(candidate.text),
+            "surface": .string(surface),
+            "files": .object(candidate.texts.mapValues { .string($0) }),
         ]
     }
 }
@@ -184,11 +206,8 @@ struct DiffCommand: ParsableCommand {
         let record = try RecordedExperiment(directory, layout: state.place)
         let results = try RecordedResults(record)
         let change = try iteration.map(results.change) ?? Self.whole(results)
-        let old = try results.candidate(change.old).text
-        let new = try results.candidate(change.new).text
-        let difference = UnifiedDiff(from: old, to: new)
-        let name = "agent/agent.py"
-        let text = difference.text(oldName: "a/\(name)", newName: "b/\(name)")
+        let text = try results.candidate(change.new)
+            .difference(from: results.candidate(change.old))
         guard !text.isEmpty else { return }
         try Console.write(Console.isTerminal(1) ? SafeText.cleanedLines(text) : text)
     }

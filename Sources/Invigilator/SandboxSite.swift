@@ -113,6 +113,9 @@ final class SandboxSite {
                     try Self.makeDirectories(path, in: tree.directory)
                 }
             }
+            for path in TreeNeeds.files(ofTree: index, in: plan) {
+                try place([], at: path, in: tree)
+            }
             trees.append(tree)
         }
         return trees

@@ -54,43 +54,21 @@ private struct RequestParser {
         case "revert": request = .revert
         case "diff": request = .diff
         case "record":
-            throw refused(
-                .ledgerWriters,
-                "record-refused",
-                "a score is computed from verdicts; nobody types one in",
-                remedy: "use «exam submit»; an accepted candidate is recorded by itself",
-                attempt: "record \(reader.typedFields)"
-            )
+            throw .typedScore("record \(reader.typedFields)")
         case "test":
-            throw refused(
-                .vault,
-                "sealed",
-                "the test split is sealed",
-                remedy: "use «exam train»; «exam submit» asks for the sealed exam's verdict"
-            )
+            throw .sealedSplit
         default:
-            throw refused(
-                .requestTable,
-                "unknown-verb",
-                "there is no such request",
-                remedy: "use train, submit, result, learn, status, revert or diff"
-            )
+            throw .unknownVerb(verb.shown(40))
         }
         try finish()
         return request
     }
 
-    private func refused(
-        _ layer: RequestRefusal.Layer,
-        _ code: String,
-        _ reason: String,
-        remedy: String,
-        attempt: String? = nil
-    ) -> RequestRefusal {
+    private func refused(_ code: String, _ reason: String, remedy: String) -> RequestRefusal {
         RequestRefusal(
-            layer: layer,
+            layer: .requestTable,
             code: code,
-            attempt: attempt ?? verb.shown(40),
+            attempt: verb.shown(40),
             reason: reason,
             remedy: remedy
         )
@@ -102,7 +80,7 @@ private struct RequestParser {
         do throws(JSONError) {
             return try body(&reader)
         } catch {
-            throw refused(.requestTable, "malformed", "\(error)", remedy: "see «exam --help»")
+            throw refused("malformed", "\(error)", remedy: "see «exam --help»")
         }
     }
 
@@ -132,7 +110,6 @@ private struct RequestParser {
     ) throws(RequestRefusal) -> String {
         guard (1...limit).contains(text.utf8.count) else {
             throw refused(
-                .requestTable,
                 "too-long",
                 "\(name) has \(text.utf8.count) bytes; 1 to \(limit) are taken",
                 remedy: "shorten it"
@@ -140,7 +117,6 @@ private struct RequestParser {
         }
         guard text.unicodeScalars.allSatisfy(\.isPlain) else {
             throw refused(
-                .requestTable,
                 "not-plain",
                 "\(name) holds control characters or marks that turn the writing",
                 remedy: "send plain text"
@@ -159,19 +135,12 @@ private struct RequestParser {
         for value in list {
             let text = value.stringValue ?? ""
             guard let task = train.first(where: { $0.text == text }) else {
-                throw refused(
-                    .vault,
-                    "not-a-train-task",
-                    "«\(text.shown(60))» is no task of the train split",
-                    remedy: "name tasks of workspace/train_results.json",
-                    attempt: "\(verb) with \(name): \(text.shown(60))"
-                )
+                throw .notTrain(text.shown(60), "\(verb) with \(name): \(text.shown(60))")
             }
             tasks.insert(task)
         }
         guard !tasks.isEmpty || name != "task_ids" else {
             throw refused(
-                .requestTable,
                 "no-task",
                 "\(name) is empty",
                 remedy: "leave it out to run the whole train split"
@@ -184,7 +153,6 @@ private struct RequestParser {
         let value = try take { reader throws(JSONError) in try reader.requiredValue("manifest") }
         guard value.canonicalBytes.count <= AgentRequest.manifestLimit else {
             throw refused(
-                .requestTable,
                 "too-long",
                 "the manifest has more than \(AgentRequest.manifestLimit) bytes",
                 remedy: "shorten it"

@@ -23,3 +23,47 @@ extension String {
         return String(decoding: shown, as: UTF8.self)
     }
 }
+
+extension RequestRefusal {
+    /// Somebody types a result into the record.
+    static func typedScore(_ attempt: String) -> RequestRefusal {
+        RequestRefusal(
+            layer: .ledgerWriters,
+            code: "record-refused",
+            attempt: attempt,
+            reason: "a score is computed from verdicts; nobody types one in",
+            remedy: "use «exam submit»; an accepted candidate is recorded by itself"
+        )
+    }
+
+    /// Somebody asks for an exam of the sealed split.
+    static let sealedSplit = RequestRefusal(
+        layer: .vault,
+        code: "sealed",
+        attempt: "test",
+        reason: "the test split is sealed",
+        remedy: "use «exam train»; «exam submit» asks for the sealed exam's verdict"
+    )
+
+    /// A task is sealed, or there is none of the name; which of the two is not said.
+    static func notTrain(_ task: String, _ attempt: String) -> RequestRefusal {
+        RequestRefusal(
+            layer: .vault,
+            code: "not-a-train-task",
+            attempt: attempt,
+            reason: "«\(task)» is no task of the train split",
+            remedy: "name tasks of workspace/train_results.json"
+        )
+    }
+
+    /// There is no such request.
+    static func unknownVerb(_ verb: String) -> RequestRefusal {
+        RequestRefusal(
+            layer: .requestTable,
+            code: "unknown-verb",
+            attempt: verb,
+            reason: "there is no such request",
+            remedy: "use train, submit, result, learn, status, revert or diff"
+        )
+    }
+}

@@ -110,7 +110,7 @@ extension LoopMachine {
                 [
                     "ok": true,
                     "digest": .string(best.digest.hex),
-                    "message": .string("agent/agent.py is that of \(source) again"),
+                    "message": .string("agent/ is that of \(source) again"),
                 ]
             )
         )

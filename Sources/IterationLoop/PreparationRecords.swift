@@ -5,6 +5,8 @@ public import StrictJSON
 /// The body of a `genesis` row: what was fixed before any score was seen.
 public struct GenesisRecord: Sendable, Equatable, RowBody {
     static let kind = "genesis"
+    /// What a row without a surface stands for.
+    private static let usualSurface = "replace agent/agent.py"
 
     /// The experiment's id.
     public var experiment: String
@@ -16,6 +18,8 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
     public var configDigest: String
     /// The digest of each policy, by name.
     public var policyDigests: [String: String]
+    /// The files of a candidate and how the coding agent sees them: a way to save, then patterns.
+    public var surface = Self.usualSurface
     /// The train tasks, sorted.
     public var train: [TaskID]
     /// The number of sealed tasks.
@@ -70,6 +74,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         benchmarkDigest = try reader.optionalString("benchmark_digest")
         configDigest = try reader.string("config_digest")
         policyDigests = try reader.digits("policy_digests")
+        surface = try reader.optionalString("surface") ?? Self.usualSurface
         var split = try reader.object("split")
         train = try split.tasks("train").sorted()
         testCount = try split.integer("test_count")
@@ -101,6 +106,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         writer.add(optional: "benchmark_digest", benchmarkDigest)
         writer.add("config_digest", configDigest)
         writer.add("policy_digests", policyDigests)
+        writer.add("surface", surface)
         writer.add("split", split.body)
         writer.add("rules", rules.body)
         writer.add("host", host)

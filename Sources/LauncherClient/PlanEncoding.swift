@@ -87,6 +87,10 @@ extension WireEncoder {
             write(UInt8(4))
             write(size.bytes)
             write(inodes)
+        case .treeFile(let index, let path):
+            write(UInt8(5))
+            write(index)
+            write(path.text)
         }
         write(mount.access.rawValue)
         write(mount.isExecutable)

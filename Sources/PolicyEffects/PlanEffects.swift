@@ -39,11 +39,17 @@ struct PlanEffects {
             case .tmpfs(let size, let inodes):
                 "\(mount.target): \(Quantity.text(size)) and \(inodes) files; gone with the sandbox"
             case .tree(let index):
-                "\(mount.target): tree \(index); of it only the listed file is ever read back"
+                "\(mount.target): tree \(index); of it only \(kept) is ever read back"
+            case .treeFile:
+                "\(mount.target): its contents; it cannot be renamed, removed or given another name"
             case .host(let source), .vault(let source):
                 "\(mount.target): \(source.path) of the host"
             }
         }
+    }
+
+    private var kept: String {
+        resolved.policy.surface.patterns.map(\.text).joined(separator: ", ")
     }
 
     var executes: [String] {
@@ -62,6 +68,8 @@ struct PlanEffects {
             "the host's \(source.path) (\(source.isDirectory ? "directory" : "file"))"
         case .vault: "one split of the vault: tasks and gold answers"
         case .tree(let index): "tree \(index), filled by the supervisor"
+        case .treeFile(let index, let path):
+            "\(path.text.dropFirst()) of tree \(index), filled by the supervisor"
         case .tmpfs(let size, _): "a private tmpfs of \(Quantity.text(size))"
         }
     }

@@ -23,7 +23,8 @@ public enum PolicySchema {
                 "mounts": list(mount), "devices": list(words(DeviceName.allCases.map(\.rawValue))),
                 "environment": map(text), "command": list(text),
                 "sockets": list(words(SocketFamily.allCases.map(\.rawValue))),
-                "descriptors": map(words(["frames", "verdicts"])), "save": words(["replace"]),
+                "descriptors": map(words(["frames", "verdicts"])),
+                "save": words(Surface.Save.allCases.map(\.rawValue)), "surface": list(text),
             ]
         ).adding([
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -98,15 +99,7 @@ public enum PolicySchema {
         )
     }
 
-    private static var landlock: JSONValue {
-        let access = words([
-            "read", "read-execute", "read-write", "read-write-execute", "device",
-        ])
-        return mapping(
-            required: ["minimum-abi": number],
-            optional: ["rules": list(mapping(required: ["path": path, "access": access]))]
-        )
-    }
+    private static var landlock: JSONValue { mapping(required: ["minimum-abi": number]) }
 
     private static func mapping(
         required: [String: JSONValue] = [:],

@@ -5,11 +5,11 @@ struct CandidateSection {
     private static let maximumLines = 1_500
 
     private let chronicle: Chronicle
-    private let candidateText: (String) -> String?
+    private let candidateTexts: (String) -> [String: String]?
 
-    init(_ chronicle: Chronicle, _ candidateText: @escaping (String) -> String?) {
+    init(_ chronicle: Chronicle, _ candidateTexts: @escaping (String) -> [String: String]?) {
         self.chronicle = chronicle
-        self.candidateText = candidateText
+        self.candidateTexts = candidateTexts
     }
 
     var markup: Markup {
@@ -108,25 +108,35 @@ struct CandidateSection {
     }
 
     private func difference(_ candidate: Candidate) -> Markup {
-        guard let base = candidate.base, let old = candidateText(base),
-            let new = candidateText(candidate.digest)
+        guard let base = candidate.base, let old = candidateTexts(base),
+            let new = candidateTexts(candidate.digest)
         else { return "<p class=\"empty\">The texts that a difference needs are not kept.</p>" }
-        let diff = UnifiedDiff(from: old, to: new)
-        guard !diff.hunks.isEmpty else {
+        let paths = Set(old.keys).union(new.keys).sorted()
+        let changes = paths.map { path in
+            (path, UnifiedDiff(from: old[path] ?? "", to: new[path] ?? ""))
+        }.filter { !$0.1.hunks.isEmpty }
+        guard !changes.isEmpty else {
             return "<p class=\"empty\">The file is the same as the best before it.</p>"
+        }
+        let (added, removed) = changes.reduce((0, 0)) {
+            ($0.0 + $1.1.addedCount, $0.1 + $1.1.removedCount)
+        }
+        var left = Self.maximumLines
+        let text = changes.map { path, diff -> Markup in
+            let name: Markup = paths.count > 1 ? "<span class=\"hunk\">\(path)</span>\n" : ""
+            return name + lines(of: diff, &left)
         }
         return """
             <details>
-            <summary>Difference to the best before it: <span class="plus">+\(diff.addedCount)</span> \
-            <span class="minus">−\(diff.removedCount)</span></summary>
+            <summary>Difference to the best before it: <span class="plus">+\(added)</span> \
+            <span class="minus">−\(removed)</span></summary>
             <p class="note">from <code>\(base)</code> to <code>\(candidate.digest)</code></p>
-            <pre class="diff" tabindex="0">\(lines(of: diff))</pre>
+            <pre class="diff" tabindex="0">\(text.joined())</pre>
             </details>
             """
     }
 
-    private func lines(of diff: UnifiedDiff) -> Markup {
-        var left = Self.maximumLines
+    private func lines(of diff: UnifiedDiff, _ left: inout Int) -> Markup {
         var text: Markup = ""
         for hunk in diff.hunks {
             text += "<span class=\"hunk\">\(hunk.heading)</span>\n"

@@ -12,19 +12,20 @@ public enum ReportPage {
     /// - Parameters:
     ///   - entries: The ledger's rows in order.
     ///   - verification: What verifying them found; shown at the top, damaged or not.
-    ///   - candidateText: The text of a candidate by its SHA-256, or nothing when it is not kept.
+    ///   - candidateTexts: The text of each file of a candidate, by the candidate's digest, or nothing
+    ///     when it is not kept.
     /// - Returns: UTF-8 text of a self-contained HTML document.
     public static func render(
         entries: [LedgerEntry],
         verification: VerificationReport,
-        candidateText: @escaping (String) -> String?
+        candidateTexts: @escaping (String) -> [String: String]?
     ) -> String {
         let chronicle = Chronicle(entries)
         let experiment = chronicle.genesis.experiment ?? "unnamed experiment"
         let sections: [Markup] = [
             Overview(chronicle, verification).markup,
             ScoreSection(chronicle).markup,
-            CandidateSection(chronicle, candidateText).markup,
+            CandidateSection(chronicle, candidateTexts).markup,
             SuiteSection(chronicle).markup,
             RefusalSection(chronicle).markup,
             ExamSection(chronicle).markup,

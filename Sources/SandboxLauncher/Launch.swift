@@ -183,11 +183,8 @@ struct Launch {
         for (index, tree) in trees.enumerated() {
             guard tree.role ?? role == role, !trees[..<index].contains(where: { $0 === tree })
             else {
-                throw refusal(
-                    "tree \(index)",
-                    "it was shown to another role, or is named twice",
-                    "make a tree of its own for each role and each mount"
-                )
+                let reason = "it was shown to another role, or is named twice"
+                throw refusal("tree \(index)", reason, "make one for each role and each mount")
             }
         }
         for tree in trees { tree.role = role }
@@ -203,11 +200,7 @@ struct Launch {
         }
         let command = plan.command + request.command
         guard command[0].hasPrefix("/") else {
-            throw refusal(
-                "command",
-                "\(command[0]) is not an absolute path",
-                "write the program's path inside the sandbox"
-            )
+            throw refusal("command", "\(command[0]) is not absolute", "write its path inside")
         }
         return command
     }

@@ -95,11 +95,7 @@ final class ResidentLauncher {
     private func makeTree(_ id: UInt32, _ size: ByteCount, _ inodes: UInt32) {
         do throws(LaunchFailure) {
             guard trees[id] == nil, trees.count < Self.maximum else {
-                throw refusal(
-                    "tree \(id)",
-                    "it exists, or there are too many",
-                    "drop trees that no sandbox needs"
-                )
+                throw refusal("tree \(id)", "it exists, or there are too many", "drop some")
             }
             let owner = "\(site.supervisor)"
             let (tree, directory) = try attempt(.root, "tree \(id)") { () throws(SystemError) in
@@ -134,11 +130,8 @@ final class ResidentLauncher {
     private func start(_ request: LaunchRequest, _ descriptors: [Held]) {
         do throws(LaunchFailure) {
             guard sandboxes[request.id] == nil, sandboxes.count < Self.maximum else {
-                throw refusal(
-                    "sandbox \(request.id)",
-                    "it exists, or there are too many",
-                    "wait until a sandbox has exited"
-                )
+                let place = "sandbox \(request.id)"
+                throw refusal(place, "it exists, or there are too many", "wait until one ended")
             }
             var named: [HeldTree] = []
             for id in request.trees {

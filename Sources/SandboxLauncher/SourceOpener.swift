@@ -127,6 +127,7 @@ struct SourceOpener {
         switch mount.source {
         case .tmpfs: return nil
         case .tree(let index): tree = try clonedTree(Int(index), place)
+        case .treeFile(let index, let path): tree = try clonedTree(Int(index), place, path.text)
         case .host(let source): tree = try opened(source, isVault: false, place)
         case .vault(let source): tree = try opened(source, isVault: true, place)
         }
@@ -137,18 +138,26 @@ struct SourceOpener {
         return tree
     }
 
-    private func clonedTree(_ index: Int, _ place: String) throws(LaunchFailure) -> HeldTree {
+    private func clonedTree(
+        _ index: Int,
+        _ place: String,
+        _ path: String = "/"
+    ) throws(LaunchFailure) -> HeldTree {
         guard index < trees.count else {
-            throw refused(
-                place,
-                "the request names no tree \(index)",
-                "name each that the plan uses"
-            )
+            throw refused(place, "the request names no tree \(index)", "name each of the plan")
         }
-        let source = trees[index]
-        return try attempt(.sources, place) { () throws(SystemError) in
-            HeldTree(try MountTree.clone(of: source.tree.root))
+        let tree = trees[index]
+        let found = try attempt(.sources, place) { () throws(SystemError) -> HeldTree? in
+            let opened = try tree.tree.root.openInside(path, [.path])
+            guard try opened.status().kind == (path == "/" ? .directory : .regular) else {
+                return nil
+            }
+            return HeldTree(try MountTree.clone(of: opened))
         }
+        guard let found else {
+            throw refused(place, "\(path) of the tree is no plain file", "fill the tree first")
+        }
+        return found
     }
 
     private func opened(
@@ -175,11 +184,7 @@ struct SourceOpener {
         }
         guard isVault ? facts.isSplit : !facts.isForbidden else {
             let reason = "\(source.path) lies in, or shows, a directory that no sandbox may see"
-            throw refused(
-                place,
-                reason,
-                "mount no state, vault, engine or file system of the kernel"
-            )
+            throw refused(place, reason, "mount no state, vault, engine or kernel file system")
         }
         return try attempt(.sources, place) { () throws(SystemError) in
             HeldTree(try MountTree.clone(of: file.descriptor))

@@ -82,6 +82,11 @@ extension PlannedMount {
                 size: ByteCount(bytes: try decoder.integer("tmpfs size")),
                 inodes: try decoder.integer("tmpfs inodes")
             )
+        case 5:
+            source = .treeFile(
+                index: try decoder.integer("tree index"),
+                path: try InsidePath(decoder.text("tree file"))
+            )
         case let other: throw decoder.malformed("mount source", "\(other) names nothing")
         }
         access = try decoder.choice("mount access")

@@ -58,7 +58,7 @@ public enum PlanInvariants {
     private static func checkMounts(_ plan: SandboxPlan) throws(PlanError) {
         var targets: [InsidePath] = []
         var vaults = 0
-        var trees: Set<UInt8> = plan.root == .tree ? [0] : []
+        var trees: [UInt8: [String]] = plan.root == .tree ? [0: ["/"]] : [:]
         for mount in plan.mounts {
             let place = "mounts, \(mount.target)"
             let reserved = ["/", "/proc", "/dev"].contains { name in
@@ -79,20 +79,22 @@ public enum PlanInvariants {
                 }
                 if case .vault = mount.source { vaults += 1 }
             case .tree(let index):
-                guard trees.insert(index).inserted else {
-                    throw refusal(place, "tree \(index) is shown twice", "use each tree once")
-                }
+                guard trees.updateValue(["/"], forKey: index) == nil else { throw twice(place) }
+            case .treeFile(let index, let path):
+                let shown = trees[index] ?? []
+                guard !shown.contains("/"), !shown.contains(path.text) else { throw twice(place) }
+                trees[index] = shown + [path.text]
             case .tmpfs: break
             }
         }
         let allowed = plan.role == .examiner ? 0...1 : 0...0
         guard allowed.contains(vaults) else {
-            throw refusal(
-                "mounts",
-                "\(vaults) vault mounts in a \(plan.role) sandbox",
-                "only an examiner may see the vault, and of it one split"
-            )
+            throw refusal("mounts", "\(vaults) of the vault", "show an examiner one split of it")
         }
+    }
+
+    private static func twice(_ place: String) -> PlanError {
+        refusal(place, "a tree or a file of one is shown twice", "use each once")
     }
 
     private static func isNormalHostPath(_ path: String) -> Bool {
@@ -103,10 +105,13 @@ public enum PlanInvariants {
 
     private static func checkWritable(_ plan: SandboxPlan) throws(PlanError) {
         for mount in plan.mounts where mount.access == .readWrite {
-            switch mount.source {
-            case .tmpfs: break
-            case .tree(let index) where plan.role == .coding && index > 0: break
-            case .host, .vault, .tree:
+            let isOwn =
+                switch mount.source {
+                case .tmpfs: true
+                case .tree(let index), .treeFile(let index, _): plan.role == .coding && index > 0
+                case .host, .vault: false
+                }
+            guard isOwn else {
                 throw refusal(
                     "mounts, \(mount.target)",
                     "a \(plan.role) sandbox may not write to what outlives it",
@@ -122,11 +127,8 @@ public enum PlanInvariants {
         }
         for mount in plan.mounts where plan.role == .candidate {
             if case .host = mount.source {
-                throw refusal(
-                    "mounts, \(mount.target)",
-                    "a candidate may not see the host's file systems",
-                    "put what it needs into the image"
-                )
+                let place = "mounts, \(mount.target)"
+                throw refusal(place, "it shows a candidate the host", "put it into the image")
             }
         }
     }
@@ -167,11 +169,7 @@ public enum PlanInvariants {
         var previous: UInt8 = 2
         for slot in plan.descriptors {
             guard slot.number > previous, slot.number < 32 else {
-                throw refusal(
-                    "descriptors",
-                    "number \(slot.number) is out of order or range",
-                    "list descriptors 3 to 31 in ascending order"
-                )
+                throw refusal("descriptors", "out of order or range", "list 3 to 31 in order")
             }
             guard slot.purpose != .verdicts || plan.role == .examiner else {
                 throw refusal("descriptors", "a \(plan.role) gives no verdicts", "remove the slot")

@@ -162,6 +162,9 @@ public enum MountSource: Sendable, Equatable {
     case vault(PinnedSource)
     /// A tree of the launch request, by index into its list (0 is the root when the root is a tree).
     case tree(index: UInt8)
+    /// One regular file of a tree of the launch request, by its path in it; any number of a tree's files,
+    /// but never beside the whole tree.
+    case treeFile(index: UInt8, path: InsidePath)
     /// A fresh private tmpfs.
     case tmpfs(size: ByteCount, inodes: UInt32)
 }

@@ -22,11 +22,7 @@ struct MountReading {
         case (nil, let skeleton?):
             return .skeleton(entries(skeleton))
         case (nil, nil), (.some, .some):
-            problems.add(
-                node.place,
-                "exactly one of tree and skeleton is needed",
-                remedy: "write {tree: true}, or skeleton with directories, links and files"
-            )
+            problems.add(node.place, .rootUnclear)
             return nil
         }
     }
@@ -42,11 +38,7 @@ struct MountReading {
         }
         for (path, contents) in pairs(reader.optional("files")) {
             guard case .text(let text) = contents.content, text.utf8.count <= 65_536 else {
-                problems.add(
-                    contents.place,
-                    "the contents are no text of at most 64 KiB",
-                    remedy: "write a short text"
-                )
+                problems.add(contents.place, .longContents)
                 continue
             }
             entries.append(.file(path: path, contents: Array(text.utf8)))
@@ -58,11 +50,7 @@ struct MountReading {
     private func pairs(_ node: PolicyNode?) -> [(InsidePath, PolicyNode)] {
         guard let node else { return [] }
         guard case .mapping(let entries) = node.content else {
-            problems.add(
-                node.place,
-                "expected a mapping, found \(node.kind)",
-                remedy: "write /path: text"
-            )
+            problems.add(node.place, .noMapping(node.kind, "write /path: text"))
             return []
         }
         return entries.compactMap { entry in
@@ -113,11 +101,7 @@ struct MountReading {
         let tmpfs = reader.optional("tmpfs")
         let vault = reader.optional("vault")
         guard [host, tree, tmpfs, vault].compactMap({ $0 }).count == 1 else {
-            problems.add(
-                place,
-                "exactly one of source, tree, tmpfs and vault is needed",
-                remedy: "say what is mounted, once"
-            )
+            problems.add(place, .sourceUnclear)
             return nil
         }
         if let host { return scalars.text(host).map { .host($0) } }
@@ -148,28 +132,11 @@ struct MountReading {
         node == nil ? false : scalars.boolean(node)
     }
 
-    /// `{minimum-abi: N, rules: [{path, access}]}`; without rules they follow from the mounts.
-    func landlock(_ node: PolicyNode) -> PolicyLandlock? {
+    /// `{minimum-abi: N}`; the rules follow from the mounts.
+    func landlock(_ node: PolicyNode) -> UInt8? {
         var reader = MappingReader(node, problems)
         let minimum: UInt8? = scalars.integer(reader.required("minimum-abi"), in: 1...99)
-        let rulesNode = reader.optional("rules")
-        let rules = rulesNode.map { scalars.list($0).compactMap(landlockRule) }
         reader.finish()
-        return minimum.map { PolicyLandlock(minimumABI: $0, rules: rules) }
-    }
-
-    private func landlockRule(_ node: PolicyNode) -> LandlockRule? {
-        var reader = MappingReader(node, problems)
-        let path = scalars.path(reader.required("path"))
-        let access: LandlockAccess? = scalars.choice(
-            reader.required("access"),
-            [
-                "read": .read, "read-execute": .readExecute, "read-write": .readWrite,
-                "read-write-execute": .readWriteExecute, "device": .device,
-            ]
-        )
-        reader.finish()
-        guard let path, let access else { return nil }
-        return LandlockRule(path: path, access: access)
+        return minimum
     }
 }

@@ -39,26 +39,21 @@ struct MountResolution {
                 )
             )
         }
-        return planned
+        do throws(PlanError) { return try policy.surface.mounts(of: planned) } catch {
+            problems.add(policy.place(of: "surface"), error.reason, remedy: error.remedy)
+            return planned
+        }
     }
 
     private func checkExecution(_ mount: PolicyMount) {
         guard mount.access == .readWrite, mount.isExecutable, policy.role != .coding else { return }
-        problems.add(
-            mount.place.child("exec"),
-            "a \(policy.role) may not execute what it wrote",
-            remedy: "remove exec: true"
-        )
+        problems.add(mount.place.child("exec"), .executesOwn(policy.role))
     }
 
     private func expanded(_ text: String, _ place: PolicyPlace) -> String? {
         guard let value = context.variables.expanded(text) else {
             let names = PolicyVariables.names.map { "${\($0)}" }.joined(separator: ", ")
-            problems.add(
-                place,
-                "\(text.debugDescription) has an unknown variable",
-                remedy: "the variables are \(names); the vault is mounted by vault: split"
-            )
+            problems.add(place, .unknownVariable(text.debugDescription, names))
             return nil
         }
         return value
@@ -86,11 +81,7 @@ struct MountResolution {
         case .vaultSplit:
             guard let path = context.variables.vaultSplit else {
                 guard toleratesMissingVault else {
-                    problems.add(
-                        mount.place,
-                        "no vault was named",
-                        remedy: "resolve this policy for an experiment"
-                    )
+                    problems.add(mount.place, .noVault)
                     return nil
                 }
                 return .vault(

@@ -15,11 +15,7 @@ enum PolicyDocument {
     {
         let start = PolicyPlace(line: 1, key: "")
         guard bytes.count <= maximumBytes else {
-            problems.add(
-                start,
-                "the document has \(bytes.count) bytes",
-                remedy: "keep it under \(maximumBytes)"
-            )
+            problems.add(start, .tooLong(bytes.count, maximumBytes))
             throw PolicyRefusal(problems.problems)
         }
         guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
@@ -109,11 +105,7 @@ enum PolicyDocument {
         for (key, value) in mapping {
             let line = key.mark?.line ?? place.line
             guard case .scalar(let scalar) = key, key.anchor == nil else {
-                problems.add(
-                    PolicyPlace(line: line, key: place.key),
-                    "a key is not plain text",
-                    remedy: "write key: value"
-                )
+                problems.add(PolicyPlace(line: line, key: place.key), .keyIsNoText)
                 continue
             }
             let here = PolicyPlace(line: line, key: place.child(scalar.string).key)

@@ -67,7 +67,7 @@ struct PolicyLint {
                 mount.place.child("access"),
                 "a \(policy.role) sandbox may not write to \(mount.target): it outlives the sandbox",
                 remedy: policy.role == .coding
-                    ? "use a tmpfs, or tree 1, of which only the listed file is read back"
+                    ? "use a tmpfs, or tree 1, of which only the surface is read back"
                     : "use a tmpfs"
             )
         }

@@ -30,11 +30,7 @@ struct MappingReader {
         if case .mapping(let entries) = node.content {
             self.entries = entries
         } else {
-            problems.add(
-                node.place,
-                "expected a mapping, found \(node.kind)",
-                remedy: "write key: value pairs"
-            )
+            problems.add(node.place, .noMapping(node.kind, "write key: value pairs"))
             entries = []
         }
     }
@@ -53,8 +49,7 @@ struct MappingReader {
         guard let node = optional(key) else {
             problems.add(
                 PolicyPlace(line: place.line, key: place.child(key).key),
-                "the key is missing",
-                remedy: "add \(key); every key is described in policies/README.md"
+                .keyIsMissing(key)
             )
             return nil
         }
@@ -64,11 +59,7 @@ struct MappingReader {
     /// Reports every key that was not asked for.
     func finish() {
         for entry in entries where !asked.contains(entry.key) {
-            problems.add(
-                entry.place,
-                "unknown key",
-                remedy: "remove it; the keys here are \(asked.sorted().joined(separator: ", "))"
-            )
+            problems.add(entry.place, .unknownKey(asked.sorted().joined(separator: ", ")))
         }
     }
 }

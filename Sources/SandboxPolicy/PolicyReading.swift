@@ -55,12 +55,16 @@ private struct PolicyReading {
             scalars.choice($0, named(SocketFamily.allCases))
         }
         let syscalls = reader.required("syscalls").map(syscalls)
-        let landlock = reader.required("landlock").flatMap(parts.landlock)
+        let minimumABI = reader.required("landlock").flatMap(parts.landlock)
         let descriptors = descriptors(reader.optional("descriptors"))
-        save(reader.optional("save"), role: role)
+        let surface = surface(
+            save: reader.optional("save"),
+            list: reader.optional("surface"),
+            role: role
+        )
         reader.finish()
         guard let name, let role, let assurance, let root, let proc, let directory, let streams,
-            let limits, let syscalls, let landlock
+            let limits, let syscalls, let minimumABI, let surface
         else { return nil }
         return SandboxPolicy(
             file: file,
@@ -69,6 +73,7 @@ private struct PolicyReading {
             assurance: assurance,
             root: root,
             mounts: mounts,
+            surface: surface,
             proc: proc,
             devices: devices,
             environment: environment,
@@ -78,7 +83,7 @@ private struct PolicyReading {
             limits: limits,
             sockets: sockets,
             syscalls: syscalls,
-            landlock: landlock,
+            minimumABI: minimumABI,
             descriptors: descriptors,
             places: places()
         )
@@ -118,11 +123,7 @@ private struct PolicyReading {
         for key in reader.keys.sorted() {
             guard let value = reader.optional(key) else { continue }
             guard case .text(let text) = value.content else {
-                problems.add(
-                    value.place,
-                    "expected a text, found \(value.kind)",
-                    remedy: "write the variable's value"
-                )
+                problems.add(value.place, .noText(value.kind))
                 continue
             }
             variables.append(
@@ -148,11 +149,7 @@ private struct PolicyReading {
     private func descriptors(_ node: PolicyNode?) -> [DescriptorSlot] {
         guard let node else { return [] }
         guard case .mapping(let entries) = node.content else {
-            problems.add(
-                node.place,
-                "expected a mapping, found \(node.kind)",
-                remedy: "write {3: frames}, or {} for none"
-            )
+            problems.add(node.place, .noMapping(node.kind, "write {3: frames}, or {} for none"))
             return []
         }
         let purposes: [String: DescriptorPurpose] = ["frames": .frames, "verdicts": .verdicts]
@@ -165,25 +162,33 @@ private struct PolicyReading {
         }.sorted { $0.number < $1.number }
     }
 
-    /// `save` names how the coding agent's file is kept; only one way is built.
-    private func save(_ node: PolicyNode?, role: SandboxRole?) {
-        guard let node else { return }
-        guard role == nil || role == .coding else {
-            problems.add(
-                node.place,
-                "only a coding sandbox has a file that is kept",
-                remedy: "remove the key"
-            )
-            return
+    /// `save` and `surface` say which files of the coding agent are kept, and how it sees them.
+    private func surface(save: PolicyNode?, list: PolicyNode?, role: SandboxRole?) -> Surface? {
+        if let node = save ?? list, let role, role != .coding {
+            problems.add(node.place, .nothingKept)
         }
-        if scalars.text(node) == "in-place" {
-            problems.add(
-                node.place,
-                "binding the file itself is not supported",
-                remedy: "use save: replace; only the listed file survives either way"
-            )
-        } else {
-            let _: Bool? = scalars.choice(node, ["replace": true])
-        }
+        let way = save.map { scalars.choice($0, named(Surface.Save.allCases)) } ?? .replace
+        let patterns = list.map { scalars.list($0).compactMap(pattern) }
+        guard let way else { return nil }
+        let surface = Surface(save: way, patterns: patterns ?? Surface.standard.patterns)
+        let texts = surface.patterns.map(\.text)
+        let fault: PolicyFault? =
+            if !texts.contains(Surface.program) {
+                .programNotListed
+            } else if Set(texts).count < texts.count || texts.count > 32 {
+                .surfaceTooLong
+            } else if way == .inPlace, !surface.patterns.allSatisfy(\.isFile) {
+                .patternInPlace
+            } else { nil }
+        guard let fault else { return surface }
+        problems.add((list ?? save ?? top).place, fault)
+        return nil
+    }
+
+    private func pattern(_ node: PolicyNode) -> SurfacePattern? {
+        guard let text = scalars.text(node) else { return nil }
+        if let pattern = SurfacePattern(checking: text) { return pattern }
+        problems.add(node.place, .noAgentFile(text.debugDescription))
+        return nil
     }
 }

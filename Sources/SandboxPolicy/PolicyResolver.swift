@@ -145,10 +145,9 @@ public struct PolicyResolver: Sendable {
         _ problems: ProblemList
     ) throws(PolicyRefusal) -> LandlockPlan {
         do throws(PlanError) {
-            let derived = try LandlockDerivation.rules(root: policy.root, mounts: mounts)
             return LandlockPlan(
-                minimumABI: policy.landlock.minimumABI,
-                rules: policy.landlock.rules ?? derived,
+                minimumABI: policy.minimumABI,
+                rules: try LandlockDerivation.rules(root: policy.root, mounts: mounts),
                 allowsTCP: policy.sockets.contains { $0 == .inet || $0 == .inet6 }
             )
         } catch {

@@ -18,6 +18,8 @@ public struct SandboxPolicy: Sendable, Equatable {
     public let root: PolicyRoot
     /// Mounts in the order of the document.
     public let mounts: [PolicyMount]
+    /// What of the writable tree is kept, and how it is shown; of a coding policy only.
+    public let surface: Surface
     /// What `/proc` shows.
     public let proc: PolicyProc
     /// Device nodes.
@@ -36,8 +38,8 @@ public struct SandboxPolicy: Sendable, Equatable {
     public let sockets: [SocketFamily]
     /// Allowed system calls.
     public let syscalls: PolicySyscalls
-    /// Landlock's part.
-    public let landlock: PolicyLandlock
+    /// The lowest Landlock ABI accepted.
+    public let minimumABI: UInt8
     /// Descriptors above 2.
     public let descriptors: [DescriptorSlot]
     /// Where each top-level key stands, for errors found later.
@@ -101,14 +103,6 @@ public struct PolicySyscalls: Sendable, Equatable {
     public let allow: [Placed<SyscallRule>]
     /// Calls taken out of the groups again.
     public let refuse: [Placed<String>]
-}
-
-/// What a policy says about Landlock.
-public struct PolicyLandlock: Sendable, Equatable {
-    /// The lowest ABI accepted.
-    public let minimumABI: UInt8
-    /// Rules in place of those that the mounts give; nil to derive them.
-    public let rules: [LandlockRule]?
 }
 
 /// A named list of system calls with the reason why a payload gets them.

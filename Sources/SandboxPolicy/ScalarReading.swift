@@ -23,8 +23,7 @@ struct ScalarReading {
         guard let value = choices[text] else {
             problems.add(
                 node.place,
-                "\(text.debugDescription) is not known",
-                remedy: "use \(choices.keys.sorted().joined(separator: ", "))"
+                .notKnown(text.debugDescription, choices.keys.sorted().joined(separator: ", "))
             )
             return nil
         }
@@ -45,8 +44,7 @@ struct ScalarReading {
         else {
             problems.add(
                 node.place,
-                "\(text.debugDescription) is not a whole number within the bounds",
-                remedy: "use \(range.lowerBound) to \(range.upperBound)"
+                .outOfBounds(text.debugDescription, "\(range.lowerBound)", "\(range.upperBound)")
             )
             return nil
         }
@@ -75,11 +73,7 @@ struct ScalarReading {
             if !overflow, value > 0, value < 1 << 53 { return value }
         }
         let names = units.keys.sorted().joined(separator: ", ")
-        problems.add(
-            node.place,
-            "\(text.debugDescription) is not a quantity above 0 with a unit",
-            remedy: "write a number and one of \(names), such as \(example)"
-        )
+        problems.add(node.place, .noQuantity(text.debugDescription, names, example))
         return nil
     }
 

@@ -15,11 +15,7 @@ enum SkeletonPlan {
         var byPath: [String: SkeletonEntry] = [:]
         for entry in declared {
             guard byPath.updateValue(entry, forKey: entry.path.text) == nil else {
-                problems.add(
-                    place,
-                    "\(entry.path) is listed twice",
-                    remedy: "remove one of the entries"
-                )
+                problems.add(place, .listedTwice(entry.path))
                 continue
             }
         }
@@ -39,6 +35,7 @@ enum SkeletonPlan {
     private static func mountPoint(of mount: PlannedMount) -> SkeletonEntry {
         switch mount.source {
         case .host(let source) where !source.isDirectory: .file(path: mount.target, contents: [])
+        case .treeFile: .file(path: mount.target, contents: [])
         case .host, .vault, .tree, .tmpfs: .directory(mount.target)
         }
     }
@@ -56,11 +53,7 @@ enum SkeletonPlan {
             case nil: addDirectory(parent, to: &entries)
             case .directory: break
             case .link, .file:
-                problems.add(
-                    place,
-                    "\(path) lies beneath \(parent), which is no directory",
-                    remedy: "remove one of the two"
-                )
+                problems.add(place, .beneathNoDirectory(path, parent))
             }
         }
     }

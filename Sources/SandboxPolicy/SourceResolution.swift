@@ -33,11 +33,7 @@ struct SourceResolution {
 
     func resolve(_ path: String, isOptional: Bool, at place: PolicyPlace) -> Outcome {
         guard isNormal(path) else {
-            problems.add(
-                place,
-                "the source \(path.debugDescription) is not absolute and normalised",
-                remedy: "write it as /name/name, without . and .."
-            )
+            problems.add(place, .sourceNotNormal(path.debugDescription))
             return .refused
         }
         guard isPermitted(path, place) else { return .refused }
@@ -47,11 +43,7 @@ struct SourceResolution {
     /// The vault's split: as any source, but beneath the state directory and nowhere else.
     func resolveVault(_ path: String, at place: PolicyPlace) -> Outcome {
         guard isNormal(path), Self.isWithin(path, context.stateDirectory) else {
-            problems.add(
-                place,
-                "the vault's split is not beneath the state directory",
-                remedy: "report this: the program chose it, not the policy"
-            )
+            problems.add(place, .splitOutside)
             return .refused
         }
         return pinned(path, isOptional: false, at: place)
@@ -68,20 +60,12 @@ struct SourceResolution {
     private func isPermitted(_ path: String, _ place: PolicyPlace) -> Bool {
         let state = context.stateDirectory
         if Self.isWithin(path, state) || Self.isWithin(state, path) {
-            problems.add(
-                place,
-                "the source \(path) would show the state directory \(state)",
-                remedy: "mount something else; what a payload needs is copied into a tree"
-            )
+            problems.add(place, .showsState(path, state))
             return false
         }
         for (forbidden, reason) in Self.forbidden
         where Self.isWithin(path, forbidden) || Self.isWithin(forbidden, path) {
-            problems.add(
-                place,
-                "the source \(path) would show \(forbidden): \(reason)",
-                remedy: "name the files that are needed, outside of it"
-            )
+            problems.add(place, .showsForbidden(path, forbidden, reason))
             return false
         }
         return true
@@ -95,37 +79,21 @@ struct SourceResolution {
             walked += "/" + component
             guard let facts = context.lookUp(walked) else {
                 if isOptional { return .absent }
-                problems.add(
-                    place,
-                    "\(walked) does not exist or cannot be read",
-                    remedy: "create it, correct the path, or add optional: true"
-                )
+                problems.add(place, .sourceMissing(walked))
                 return .refused
             }
             guard facts.kind != .symbolicLink else {
-                problems.add(
-                    place,
-                    "\(walked) is a symbolic link",
-                    remedy: "name what it points to; `realpath \(path)` prints it"
-                )
+                problems.add(place, .sourceIsLink(walked, path))
                 return .refused
             }
             guard !facts.isOpenToAll else {
-                problems.add(
-                    place,
-                    "\(walked) is writable by everyone",
-                    remedy: "`chmod o-w \(walked)`, or mount something else"
-                )
+                problems.add(place, .sourceOpenToAll(walked))
                 return .refused
             }
             last = facts
         }
         guard let last, last.kind == .directory || last.kind == .file else {
-            problems.add(
-                place,
-                "\(path) is neither a directory nor a regular file",
-                remedy: "mount a directory or a file"
-            )
+            problems.add(place, .sourceOfOtherKind(path))
             return .refused
         }
         return .pinned(

@@ -25,11 +25,7 @@ struct SyscallReading {
         reader.finish()
         guard let name else { return [] }
         guard !conditions.isEmpty else {
-            problems.add(
-                item.place,
-                "there is no condition",
-                remedy: "write the plain name instead"
-            )
+            problems.add(item.place, .noCondition)
             return []
         }
         return checked(combined(name, conditions), item.place)
@@ -41,11 +37,7 @@ struct SyscallReading {
         _ place: PolicyPlace
     ) -> [Placed<SyscallRule>] {
         if let rule = rules.first, ["socket", "socketpair"].contains(rule.call) {
-            problems.add(
-                place,
-                "\(rule.call) is governed by the key sockets",
-                remedy: "remove it and list the families under sockets"
-            )
+            problems.add(place, .socketCall(rule.call))
             return []
         }
         return rules.map { Placed($0, at: place) }
@@ -64,11 +56,7 @@ struct SyscallReading {
         reader.finish()
         guard let argument, let mask else { return [] }
         if let valuesNode, values.isEmpty {
-            problems.add(
-                valuesNode.place,
-                "no value is permitted",
-                remedy: "list the permitted values"
-            )
+            problems.add(valuesNode.place, .noValue)
         }
         return values.compactMap { value in
             do throws(SeccompError) {
@@ -124,11 +112,7 @@ enum PolicyName {
             (97...122).contains(byte) || (48...57).contains(byte) || byte == 45
         }
         guard isPlain, name.utf8.count <= 64 else {
-            scalars.problems.add(
-                node.place,
-                "\(name.debugDescription) is no name",
-                remedy: "use 1 to 64 of a-z, 0-9 and -"
-            )
+            scalars.problems.add(node.place, .noName(name.debugDescription))
             return nil
         }
         return name

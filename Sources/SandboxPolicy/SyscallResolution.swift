@@ -24,8 +24,7 @@ struct SyscallResolution {
             guard let group = groups[name.value] else {
                 problems.add(
                     name.place,
-                    "there is no group \(name.value)",
-                    remedy: "the groups are \(groups.keys.sorted().joined(separator: ", "))"
+                    .noGroup(name.value, groups.keys.sorted().joined(separator: ", "))
                 )
                 continue
             }
@@ -63,11 +62,7 @@ struct SyscallResolution {
     private func refused(_ rules: [SyscallRule]) -> Set<String> {
         let present = Set(rules.map(\.call))
         for name in policy.syscalls.refuse where !present.contains(name.value) {
-            problems.add(
-                name.place,
-                "no listed group allows \(name.value)",
-                remedy: "remove the name: it is refused already"
-            )
+            problems.add(name.place, .notAllowed(name.value))
         }
         return Set(policy.syscalls.refuse.map(\.value))
     }

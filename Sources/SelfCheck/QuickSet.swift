@@ -204,6 +204,9 @@ public final class QuickSet {
             }
             do throws(SystemError) {
                 for path in paths { try Self.makeDirectories(path, in: tree.directory) }
+                for path in TreeNeeds.files(ofTree: index, in: plan) {
+                    _ = try tree.directory.openBeneath(path, [.write, .create], permissions: 0o644)
+                }
                 guard index == checkable.tree else { continue }
                 try tree.directory.replace(
                     QuickSetKit.programName,

@@ -4,16 +4,17 @@ internal import LauncherClient
 internal import LauncherProtocol
 internal import LinuxKernel
 internal import SandboxPlan
+internal import SandboxPolicy
 internal import Workspace
 
 /// The sandbox of the untrusted coding agent, with the two trees that it sees.
 ///
 /// `/work` is read-only inside and written only by us through a directory descriptor; `/work/agent`
-/// is the agent's, and of it one file is ever read back.
+/// is the agent's, and of it the files of the policy's surface are ever read back.
 final class CodingSandbox {
-    private let supervision: Supervision
+    let supervision: Supervision
     private let view: SandboxTree
-    private let surface: SandboxTree
+    let surface: SandboxTree
     let socket: RequestSocket
     private let onResistance: (LaunchFailure) -> Void
     private(set) var sandbox: RunningSandbox?
@@ -25,20 +26,19 @@ final class CodingSandbox {
     private static let surfaceSize = ByteCount.mebibytes(32)
     private static let socketFolder = ".exam"
     private static let agentFolder = ".coding-agent"
-    static let agentPath = "agent.py"
 
     /// Makes both trees, fills them, and opens the request socket.
     ///
     /// - Parameters:
     ///   - supervision: the supervisor.
-    ///   - agent: the judged file.
+    ///   - agent: the judged files.
     ///   - onRequest: told each request.
     ///   - onEnd: told the end of each connection.
     ///   - onResistance: told that the agent could not be frozen, before it is killed for it.
     /// - Throws: ``SupervisorError``.
     init(
         _ supervision: Supervision,
-        agent: [UInt8],
+        agent: CandidateSnapshot,
         onRequest: @escaping RequestSocket.Handler,
         onEnd: @escaping (Int) -> Void,
         onResistance: @escaping (LaunchFailure) -> Void
@@ -55,8 +55,10 @@ final class CodingSandbox {
         self.view = view
         self.surface = surface
         try Self.fill(view, supervision.inputs)
-        try system("place the agent file", "agent/agent.py") { () throws(SystemError) in
-            try surface.directory.replace(Self.agentPath, with: agent)
+        try system("place the agent's files", "agent") { () throws(SystemError) in
+            for file in agent.files {
+                try surface.directory.place(file.bytes, at: Self.beneath(file))
+            }
         }
         socket = try system("open the request socket", ".exam/exam.sock") {
             () throws(SystemError) in
@@ -98,6 +100,9 @@ final class CodingSandbox {
         for file in inputs.codingAgent.files {
             try root.place(file.bytes, at: "\(agentFolder)/\(file.name)")
         }
+        // Something for each file to lie on.
+        guard inputs.plans.surface.save == .inPlace else { return }
+        for pattern in inputs.plans.surface.patterns { try root.place([], at: pattern.text) }
     }
 
     // MARK: - running
@@ -192,40 +197,6 @@ final class CodingSandbox {
 
     // MARK: - files
 
-    /// Copies the judged file out, refusing everything that is not one plain file.
-    func snapshot() throws(WorkspaceError) -> CandidateSnapshot {
-        try CandidateSnapshot(
-            reading: BeneathPath(Self.agentPath),
-            beneath: surface.directory
-        )
-    }
-
-    /// Puts a candidate back in place, unless it lies there already.
-    ///
-    /// The directory is the agent's: it may be full, or hold whatever is in the way. That is its
-    /// affair, never the run's end.
-    ///
-    /// - Returns: whether another file was replaced.
-    /// - Throws: ``SystemError``; what was there stays.
-    func restore(_ bytes: [UInt8]) throws(SystemError) -> Bool {
-        if holds(bytes) { return false }
-        do throws(SystemError) {
-            if try FileStatus(of: Self.agentPath, in: surface.directory).kind == .directory {
-                try surface.directory.rename(Self.agentPath, to: ".replaced")
-            }
-        } catch {
-            guard error.isMissing else { throw error }
-        }
-        try surface.directory.replace(Self.agentPath, with: bytes)
-        return true
-    }
-
-    private func holds(_ bytes: [UInt8]) -> Bool {
-        do throws(WorkspaceError) { return try snapshot().bytes == bytes } catch {
-            return false  // no plain file, whatever it is
-        }
-    }
-
     /// The agent's `workspace/`, to copy files into.
     func workspaceDirectory() throws(SupervisorError) -> Descriptor?.Box {
         try system("open the agent's workspace", "/work/workspace") { () throws(SystemError) in
@@ -241,41 +212,6 @@ final class CodingSandbox {
             DirectorySink(
                 adopting: try view.directory.openBeneath("workspace", [.read, .directory])
             )
-        }
-    }
-}
-
-extension Descriptor {
-    /// Writes a file beneath this directory, making the directories in between.
-    borrowing func place(_ bytes: [UInt8], at path: String) throws(SystemError) {
-        var parts = path.split(separator: "/").map(String.init)
-        guard let name = parts.popLast() else { return }
-        var done = ""
-        for part in parts {
-            done += done.isEmpty ? part : "/\(part)"
-            do throws(SystemError) {
-                try makeNested(done)
-            } catch {
-                guard error.isAlreadyThere else { throw error }
-            }
-        }
-        if parts.isEmpty { return try replace(name, with: bytes) }
-        try openBeneath(done, [.read, .directory]).replace(name, with: bytes)
-    }
-
-    private borrowing func makeNested(_ path: String) throws(SystemError) {
-        let parts = path.split(separator: "/").map(String.init)
-        if parts.count == 1 {
-            try makeDirectory(path)
-            try openBeneath(path, [.read, .directory]).setPermissions(0o755)
-        } else {
-            let parent = try openBeneath(
-                parts.dropLast().joined(separator: "/"),
-                [.read, .directory]
-            )
-            try parent.makeDirectory(parts[parts.count - 1])
-            try parent.openBeneath(parts[parts.count - 1], [.read, .directory])
-                .setPermissions(0o755)
         }
     }
 }

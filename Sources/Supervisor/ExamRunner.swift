@@ -55,14 +55,14 @@ extension Supervision {
     /// - Parameters:
     ///   - split: which split its tasks are of.
     ///   - tasks: what is run.
-    ///   - candidate: the bytes of the judged file.
+    ///   - candidate: the judged files.
     ///   - onStart: told the running exam, so that it can be cancelled.
     /// - Returns: the exam's report, void where our side broke.
     /// - Throws: ``SupervisorError``.
     func runExam(
         _ split: Split,
         _ tasks: [TaskID],
-        candidate: [UInt8],
+        candidate: CandidateSnapshot,
         onStart: (ExamRun) -> Void = { _ in }
     ) throws(SupervisorError) -> Benchmarks.ExamReport {
         let seed = try system("draw a seed", "exam") { () throws(SystemError) in
@@ -71,7 +71,7 @@ extension Supervision {
         let order = ExamOrder(
             split: split,
             tasks: tasks,
-            candidate: candidate,
+            candidate: candidate.files.map { ExamFile(path: $0.path, bytes: $0.bytes) },
             maximumConcurrency: inputs.config.maximumConcurrency,
             seed: seed
         )

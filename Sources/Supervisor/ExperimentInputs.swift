@@ -3,7 +3,7 @@ public import HostKernel
 public import HostProbe
 public import LinuxKernel
 public import SandboxPlan
-internal import SandboxPolicy
+public import SandboxPolicy
 public import Workspace
 
 /// Everything that a command reads as root, before it becomes the supervisor: after this, no path of
@@ -21,8 +21,8 @@ public struct ExperimentInputs {
     public let image: Image
     /// The interpreter that the image was made from.
     public let python: PythonInterpreter
-    /// The judged file as it lies in the experiment's directory.
-    public let agent: [UInt8]
+    /// The judged files as they lie in the experiment's directory.
+    public let agent: CandidateSnapshot
     /// PROGRAM.md as it lies there.
     public let program: [UInt8]
     /// The stubs of the coding sandbox.
@@ -74,7 +74,8 @@ public struct ExperimentInputs {
             installation: installation,
             python: python
         )
-        agent = try Self.readAgent(path)
+        try Self.require(plans.surface, apartFrom: benchmark)
+        agent = try Self.readAgent(path, plans.surface)
         program = try Installation.contents("\(path)/PROGRAM.md")
         stubs = try Self.readStubs(installation, python)
         codingAgent = try Self.readCodingAgent(config, installation, python)
@@ -110,17 +111,39 @@ public struct ExperimentInputs {
         } catch { throw SupervisorError(.hostFailed, error) }
     }
 
-    private static func readAgent(_ path: String) throws(SupervisorError) -> [UInt8] {
-        let directory = try system("read the agent file", path) { () throws(SystemError) in
-            Descriptor?.Box(try Descriptor.open(path, [.read, .directory]))
+    private static func readAgent(
+        _ path: String,
+        _ surface: Surface
+    ) throws(SupervisorError) -> CandidateSnapshot {
+        let directory = try system("read the agent's files", path) { () throws(SystemError) in
+            Descriptor?.Box(
+                try Descriptor.open(path, [.read, .directory])
+                    .openBeneath("agent", [.read, .directory])
+            )
         }
-        guard let opened = directory.take() else { return [] }
+        guard let opened = directory.take() else {
+            fatalError("a box that was just filled is full")
+        }
         return try workspace { () throws(WorkspaceError) in
-            try CandidateSnapshot(
-                reading: BeneathPath("agent/agent.py"),
-                beneath: opened
-            ).bytes
+            try CandidateSnapshot(reading: surface, beneath: opened)
         }
+    }
+
+    // Both lie in one directory of the candidate's sandbox, and neither may take the other's place.
+    private static func require(
+        _ surface: Surface,
+        apartFrom benchmark: BenchmarkFiles
+    ) throws(SupervisorError) {
+        guard let shared = benchmark.candidate.map(\.name).first(where: surface.names) else {
+            return
+        }
+        throw SupervisorError(
+            .usage,
+            operation: "read the policy coding-agent",
+            location: "surface",
+            reason: "it names \(shared), which is a file of the benchmark",
+            remedy: "list other files, or others in the benchmark's candidate.files"
+        )
     }
 
     private static let stubNames = ["exam", "benchmark.py", "gating.py", "record.py", "prepare.py"]
@@ -196,6 +219,8 @@ public struct ExperimentPlans: Sendable {
     public let trainExaminer: CompiledPlan
     /// The examiner with the test split.
     public let testExaminer: CompiledPlan
+    /// What of the coding agent's files is kept.
+    public let surface: Surface
 
     /// Every plan.
     var all: [CompiledPlan] { [coding, candidate, trainExaminer, testExaminer] }
@@ -235,14 +260,13 @@ public struct ExperimentPlans: Sendable {
     ) throws(SupervisorError) {
         let directory = config.sandbox.policies ?? "\(installation.resources)/policies"
         let prefix = python.liesUnderUsr ? "/usr" : python.prefix
+        let source = PolicySource(directory: directory, layout: layout)
         func plan(_ name: String, split: String? = nil) throws(SupervisorError) -> SandboxPlan {
-            try PolicySource(directory: directory, layout: layout).plan(
-                name,
-                pythonPrefix: prefix,
-                vaultSplit: split
-            )
+            try source.plan(name, pythonPrefix: prefix, vaultSplit: split)
         }
-        var coding = try plan("coding-agent")
+        let agents = try source.resolved("coding-agent", pythonPrefix: prefix, vaultSplit: nil)
+        surface = agents.policy.surface
+        var coding = agents.plan
         coding.limits.wallClock = Milliseconds(
             UInt64(clamping: config.codingAgent.wall.components.seconds) * 1000
         )
@@ -278,6 +302,14 @@ public struct PolicySource {
         pythonPrefix: String,
         vaultSplit: String?
     ) throws(SupervisorError) -> SandboxPlan {
+        try resolved(name, pythonPrefix: pythonPrefix, vaultSplit: vaultSplit).plan
+    }
+
+    func resolved(
+        _ name: String,
+        pythonPrefix: String,
+        vaultSplit: String?
+    ) throws(SupervisorError) -> ResolvedPolicy {
         do throws(PolicyRefusal) {
             let library = try PolicyLibrary(directory: directory)
             let resolver = PolicyResolver(
@@ -290,7 +322,7 @@ public struct PolicySource {
                     )
                 )
             )
-            return try resolver.resolve(library.policy(named: name)).plan
+            return try resolver.resolve(library.policy(named: name))
         } catch { throw SupervisorError(.usage, error) }
     }
 }

@@ -244,7 +244,7 @@ public final class LoopShell {
         case .cancelExam: cancelExam()
         case .accept(let commit):
             try workspace { () throws(WorkspaceError) in try repository.accept(CommitName(commit)) }
-            bestSize = try bytes(of: commit).count
+            bestSize = try candidate(of: commit).size
         case .restore(_, let commit): try restore(commit)
         case .publishTraces: try publishTraces()
         case .render: try render()

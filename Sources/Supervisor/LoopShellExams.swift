@@ -29,7 +29,7 @@ extension LoopShell {
                 .snapshotTaken(
                     SnapshotFacts(
                         digest: snapshot.digest,
-                        size: snapshot.bytes.count,
+                        size: snapshot.size,
                         commit: commit,
                         findings: findings.map(\.body)
                     )
@@ -53,30 +53,30 @@ extension LoopShell {
     // The coding agent's file, or the operator's where no agent runs.
     func currentSnapshot() throws(WorkspaceError) -> CandidateSnapshot {
         if let coding { return try coding.snapshot() }
-        return try CandidateSnapshot(checking: supervision.inputs.agent)
+        return supervision.inputs.agent
     }
 
-    // The bytes of a commit; without one, the template that the experiment began with.
-    func bytes(of commit: String?) throws(SupervisorError) -> [UInt8] {
+    // The files of a commit; without one, the template that the experiment began with.
+    func candidate(of commit: String?) throws(SupervisorError) -> CandidateSnapshot {
         guard let commit else { return supervision.inputs.agent }
         return try workspace { () throws(WorkspaceError) in
-            try repository.candidate(in: CommitName(commit)).bytes
+            try repository.candidate(in: CommitName(commit))
         }
     }
 
-    func currentAgent() throws(SupervisorError) -> [UInt8] {
-        try bytes(of: machine.state.best?.commit)
+    func currentAgent() throws(SupervisorError) -> CandidateSnapshot {
+        try candidate(of: machine.state.best?.commit)
     }
 
     func restore(_ commit: String?) throws(SupervisorError) {
-        let bytes = try bytes(of: commit)
+        let candidate = try candidate(of: commit)
         do throws(SystemError) {
-            post(.restored(isChanged: try coding?.restore(bytes) ?? false))
+            post(.restored(isChanged: try coding?.restore(candidate) ?? false))
         } catch {
             post(
                 .snapshotRefused(
                     code: "not-replaceable",
-                    reason: "agent.py cannot be replaced: \(error)",
+                    reason: "agent/ cannot be restored: \(error)",
                     remedy: "remove what is in the way or fills agent/, and ask again"
                 )
             )
@@ -86,7 +86,7 @@ extension LoopShell {
     // MARK: - exams
 
     func perform(_ request: ExamRequest) throws(SupervisorError) {
-        let candidate = try candidateBytes(request)
+        let candidate = try candidate(of: request)
         let isSealed = request.split == .test
         let tasks = request.tasks ?? (isSealed ? supervision.testTasks : supervision.trainTasks)
         progress(ProgressLine.examBegins(request, count: tasks.count))
@@ -119,10 +119,10 @@ extension LoopShell {
         post(.examEnded(IterationLoop.ExamReport(report)))
     }
 
-    func candidateBytes(_ request: ExamRequest) throws(SupervisorError) -> [UInt8] {
-        if let lastSnapshot, lastSnapshot.digest == request.digest { return lastSnapshot.bytes }
-        let bytes = try bytes(of: request.commit)
-        guard CandidateSnapshot.digest(of: bytes) == request.digest else {
+    func candidate(of request: ExamRequest) throws(SupervisorError) -> CandidateSnapshot {
+        if let lastSnapshot, lastSnapshot.digest == request.digest { return lastSnapshot }
+        let found = try candidate(of: request.commit)
+        guard found.digest == request.digest else {
             throw SupervisorError(
                 .integrity,
                 operation: "find a candidate",
@@ -131,7 +131,7 @@ extension LoopShell {
                 remedy: "do not trust this state directory; restore it from a copy"
             )
         }
-        return bytes
+        return found
     }
 
     func cancelExam() {

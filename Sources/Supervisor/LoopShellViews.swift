@@ -4,6 +4,7 @@ internal import IterationLoop
 internal import LauncherClient
 internal import LinuxKernel
 internal import SandboxPlan
+internal import SandboxPolicy
 internal import StrictJSON
 internal import Workspace
 
@@ -71,6 +72,11 @@ extension LoopShell {
         _ value: JSONValue
     ) throws(SupervisorError) {
         guard var members = value.objectValue else { return answer(connection, value) }
+        let surface = supervision.inputs.plans.surface
+        members["surface"] = [
+            "save": .string(surface.save.rawValue),
+            "files": JSONValue(surface.patterns.map(\.text)),
+        ]
         do throws(WorkspaceError) {
             let snapshot = try currentSnapshot()
             members["candidate"] = [
@@ -89,10 +95,10 @@ extension LoopShell {
         _ connection: ConnectionID,
         _ commit: String?
     ) throws(SupervisorError) {
-        let old = String(decoding: try bytes(of: commit), as: UTF8.self)
+        let old = try candidate(of: commit)
         do throws(WorkspaceError) {
-            let new = try currentSnapshot().text
-            answer(connection, ["ok": true, "diff": .string(supervision.difference(old, new))])
+            let difference = try currentSnapshot().difference(from: old)
+            answer(connection, ["ok": true, "diff": .string(difference)])
         } catch {
             answer(
                 connection,
@@ -100,7 +106,8 @@ extension LoopShell {
                     "ok": false,
                     "error": [
                         "code": "snapshot", "operation": "show the difference",
-                        "reason": .string("\(error)"), "remedy": "restore agent/agent.py",
+                        "reason": .string("\(error)"),
+                        "remedy": "restore agent/ with «exam revert»",
                     ],
                 ]
             )

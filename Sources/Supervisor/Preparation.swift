@@ -11,6 +11,7 @@ internal import LauncherClient
 internal import Ledger
 internal import LinuxKernel
 internal import SandboxPlan
+internal import SandboxPolicy
 internal import SelfCheck
 internal import StrictJSON
 internal import Workspace
@@ -118,7 +119,7 @@ public struct Preparation {
                 benchmark: inputs.benchmark.manifest.benchmark,
                 digests: (
                     config: config.digest, policies: inputs.plans.digests,
-                    agent: CandidateSnapshot.digest(of: inputs.agent)
+                    agent: inputs.agent.digest
                 ),
                 split: (
                     train: draw.train, testCount: draw.test.count,
@@ -133,6 +134,7 @@ public struct Preparation {
                 )
             )
             record.benchmarkDigest = inputs.benchmark.digest
+            record.surface = inputs.plans.surface.description
             return record
         } catch { throw SupervisorError(.usage, error) }
     }
@@ -140,14 +142,13 @@ public struct Preparation {
     // What was agreed on before the first score may not change under it.
     private func requireSame(_ genesis: GenesisRecord) throws(SupervisorError) {
         try supervision.requireUnchanged(genesis)
-        let agent = CandidateSnapshot.digest(of: supervision.inputs.agent)
-        guard genesis.agentDigest == agent else {
+        guard genesis.agentDigest == supervision.inputs.agent.digest else {
             throw SupervisorError(
                 .usage,
                 operation: "prepare an experiment",
-                location: "agent/agent.py",
-                reason: "the file changed since the genesis row was written",
-                remedy: "restore it, or make a new experiment with `invigilator init`"
+                location: "agent",
+                reason: "its files changed since the genesis row was written",
+                remedy: "restore them, or make a new experiment with `invigilator init`"
             )
         }
     }
@@ -156,7 +157,6 @@ public struct Preparation {
 
     private func examineBaseline(_ genesis: GenesisRecord) throws(SupervisorError) {
         let agent = supervision.inputs.agent
-        let digest = CandidateSnapshot.digest(of: agent)
         let commit = try keepTemplate(agent)
         let train = try exam(.baseline, .train, genesis.train, agent)
         try supervision.publishTraces(train.traces, in: .baseline)
@@ -173,7 +173,7 @@ public struct Preparation {
         try append(
             .baseline(
                 BaselineRecord(
-                    digest: digest,
+                    digest: agent.digest,
                     train: rewards,
                     trainMean: trainMean,
                     sealed: (
@@ -186,12 +186,12 @@ public struct Preparation {
         )
     }
 
-    private func keepTemplate(_ agent: [UInt8]) throws(SupervisorError) -> CommitName {
+    private func keepTemplate(_ agent: CandidateSnapshot) throws(SupervisorError) -> CommitName {
         let path = supervision.layout.repository(supervision.inputs.experiment.id)
         return try workspace { () throws(WorkspaceError) in
             let repository = CandidateRepository(at: path)
             let commit = try repository.keep(
-                CandidateSnapshot(checking: agent),
+                agent,
                 message: "template",
                 time: WallClock.milliseconds
             )
@@ -204,7 +204,10 @@ public struct Preparation {
         _ floor: BenchmarkFiles.NamedBytes,
         _ genesis: GenesisRecord
     ) throws(SupervisorError) {
-        let sealed = try exam(.floor, .test, supervision.testTasks, floor.bytes)
+        let agent = try workspace { () throws(WorkspaceError) in
+            try CandidateSnapshot(program: floor.bytes)
+        }
+        let sealed = try exam(.floor, .test, supervision.testTasks, agent)
         let score: Score
         do throws(ExamError) { score = try sealed.results.mean() } catch {
             throw SupervisorError(.hostFailed, error)
@@ -224,14 +227,14 @@ public struct Preparation {
         _ purpose: ExamPurpose,
         _ split: Split,
         _ tasks: [TaskID],
-        _ agent: [UInt8]
+        _ agent: CandidateSnapshot
     ) throws(SupervisorError) -> Benchmarks.ExamReport {
         let start = ExamStartedRecord(
             iteration: 0,
             purpose: purpose,
             split: split,
             count: tasks.count,
-            digest: CandidateSnapshot.digest(of: agent),
+            digest: agent.digest,
             assurance: supervision.measured.level.name
         )
         try append(.examStarted(start))
@@ -291,7 +294,7 @@ extension Supervision {
     /// - Parameters:
     ///   - split: which split its tasks are of.
     ///   - tasks: what is run.
-    ///   - agent: the bytes of the judged file.
+    ///   - agent: the judged files.
     ///   - iteration: the iteration that it belongs to; 0 for the preparation's.
     ///   - goesOn: asked again and again while another experiment's sealed exam runs.
     ///   - onStart: told the running exam, so that it can be cancelled.
@@ -301,7 +304,7 @@ extension Supervision {
     func guardedExam(
         _ split: Split,
         _ tasks: [TaskID],
-        _ agent: [UInt8],
+        _ agent: CandidateSnapshot,
         iteration: Int = 0,
         goesOn: () throws(SupervisorError) -> Bool = { () throws(SupervisorError) in true },
         onStart: (ExamRun) -> Void = { _ in },
@@ -357,6 +360,12 @@ extension Supervision {
             throw changed(
                 "benchmark \(genesis.benchmark)",
                 "its tasks or programs are not those of the genesis row"
+            )
+        }
+        guard genesis.surface == inputs.plans.surface.description else {
+            throw changed(
+                "policies, surface of coding-agent",
+                "it was \(genesis.surface), and is \(inputs.plans.surface.description)"
             )
         }
         guard genesis.policyDigests == inputs.plans.digests else {

@@ -31,14 +31,6 @@ extension ExperimentInputs {
 }
 
 extension Supervision {
-    /// The difference of two texts of the judged file, as a patch.
-    func difference(_ old: String, _ new: String) -> String {
-        UnifiedDiff(from: old, to: new).text(
-            oldName: "a/agent/agent.py",
-            newName: "b/agent/agent.py"
-        )
-    }
-
     /// Renders the operator's `workspace`.
     func renderForOperator(_ content: WorkspaceContent) throws(SupervisorError) {
         guard var sink = try operatorSink() else { return }

@@ -23,7 +23,7 @@ extension CandidateSnapshot {
             }
             return try Descriptor.open(target, [.read]).readAll(limit: defaultSizeLimit)
         } catch {
-            throw host("read the candidate without rules", file, error)
+            throw host("read the candidate without rules", file.text, error)
         }
     }
 }

@@ -1,7 +1,8 @@
 internal import LinuxKernel
+internal import SandboxPolicy
 
-/// Why the coding agent's file is not one that may be judged.
-public enum CandidateRefusal: Error, Sendable, Equatable {
+/// Why the coding agent's files are not ones that may be judged.
+public indirect enum CandidateRefusal: Error, Sendable, Equatable {
     /// There is no such file.
     case missing
     /// The name, or a directory above it, is a symbolic link.
@@ -22,6 +23,20 @@ public enum CandidateRefusal: Error, Sendable, Equatable {
     case zeroByte(offset: Int)
     /// The file may not be read by its own sandbox's reader.
     case unreadable(reason: String)
+    /// The name is one of the surface, and one that no file of a candidate may have.
+    case badName(reason: String)
+    /// What files of the surface lie in is a link or a file.
+    case notADirectory
+    /// More files match the surface than a candidate may have.
+    case tooMany(count: Int, limit: Int)
+    /// One of these, of a file other than `agent/agent.py`.
+    case of(path: String, CandidateRefusal)
+
+    /// The refusal with the file that it is about.
+    func `in`(_ path: String) -> CandidateRefusal {
+        if case .of = self { return self }
+        return path == Surface.program ? self : .of(path: path, self)
+    }
 
     /// What a name can be, other than a regular file or a symbolic link.
     public enum Kind: String, Sendable, Equatable {
@@ -44,6 +59,10 @@ public enum CandidateRefusal: Error, Sendable, Equatable {
         case .notUTF8: "not-utf8"
         case .zeroByte: "zero-byte"
         case .unreadable: "unreadable"
+        case .badName: "bad-name"
+        case .notADirectory: "not-a-directory"
+        case .tooMany: "too-many"
+        case .of(_, let refusal): refusal.code
         }
     }
 
@@ -61,13 +80,17 @@ public enum CandidateRefusal: Error, Sendable, Equatable {
         case .notUTF8: "the file is not UTF-8"
         case .zeroByte(let offset): "byte \(offset) is zero"
         case .unreadable(let reason): "the file cannot be read: \(reason)"
+        case .badName(let reason): "its name is not one to be kept: \(reason)"
+        case .notADirectory: "it is no directory"
+        case .tooMany(let count, let limit): "\(count) files are there, the limit is \(limit)"
+        case .of(let path, let refusal): "\(path.printablePrefix(300)): \(refusal.reason)"
         }
     }
 
     /// What the coding agent can do about it.
     public var remedy: String {
         switch self {
-        case .missing: "write agent/agent.py, or run «exam revert»"
+        case .missing: "write the file, or run «exam revert»"
         case .symbolicLink, .notRegular, .hardLinked:
             "remove it and write a plain file of that name"
         case .empty: "write the agent's source, or run «exam revert»"
@@ -75,6 +98,10 @@ public enum CandidateRefusal: Error, Sendable, Equatable {
         case .changedWhileRead: "stop what writes to the file, then submit again"
         case .notUTF8, .zeroByte: "save the file as UTF-8 text"
         case .unreadable: "give the file the mode 0644"
+        case .badName: "rename or remove it"
+        case .notADirectory: "remove it, and make a directory of that name where one is needed"
+        case .tooMany: "remove what is not needed"
+        case .of(_, let refusal): refusal.remedy
         }
     }
 }
@@ -82,7 +109,8 @@ public enum CandidateRefusal: Error, Sendable, Equatable {
 extension CandidateRefusal: CustomStringConvertible {
     /// Operation, location, reason and remedy on one line.
     public var description: String {
-        "copy the candidate out: agent/agent.py: \(reason); remedy: \(remedy)"
+        let place = if case .of = self { "" } else { "\(Surface.program): " }
+        return "copy the candidate out: \(place)\(reason); remedy: \(remedy)"
     }
 }
 
@@ -90,12 +118,12 @@ extension CandidateSnapshot {
     /// What the host's kernel refused while a candidate was copied.
     static func host(
         _ operation: String,
-        _ file: BeneathPath,
+        _ file: String,
         _ error: SystemError
     ) -> WorkspaceError {
         .host(
             operation: operation,
-            location: file.text,
+            location: "agent/\(file)",
             reason: "\(error)",
             remedy: "run «invigilator doctor»"
         )

@@ -18,8 +18,8 @@ public struct CandidateRepository {
 
     /// The branch of accepted candidates.
     static let mainReference = "refs/heads/main"
-    /// The one file of each commit.
-    static let fileName = "agent.py"
+    /// The most bytes that git's listing of a candidate's files may have.
+    private static let listingLimit = 64 << 10
 
     /// Names a repository that exists.
     ///
@@ -54,14 +54,7 @@ public struct CandidateRepository {
         time: Int64
     ) throws(WorkspaceError) -> CommitName {
         let operation = "keep a candidate"
-        let blob = try name(operation, ["hash-object", "-w", "--stdin"], input: candidate.bytes)
-        let file = Array("100644 blob \(blob)\t\(Self.fileName)\n".utf8)
-        let folder = try name(operation, ["mktree"], input: file)
-        let root = try name(
-            operation,
-            ["mktree"],
-            input: Array("040000 tree \(folder)\tagent\n".utf8)
-        )
+        let root = try tree(operation, of: candidate.files.map { (path: $0.path[...], $0.bytes) })
         var arguments = ["commit-tree", "\(root)", "-F", "-"]
         if let head = try head() { arguments += ["-p", "\(head)"] }
         let commit = try name(operation, arguments, input: Array(message.utf8), time: time)
@@ -101,11 +94,17 @@ public struct CandidateRepository {
     /// - Returns: the candidate, checked and named anew.
     /// - Throws: as ``create()``.
     public func candidate(in commit: CommitName) throws(WorkspaceError) -> CandidateSnapshot {
-        let answer = try git(
-            "read a candidate",
-            ["cat-file", "blob", "\(commit):agent/\(Self.fileName)"]
-        )
-        return try CandidateSnapshot(checking: answer.output, sizeLimit: Int.max)
+        let operation = "read a candidate"
+        let listing = try git(operation, ["ls-tree", "-r", "-z", "--name-only", "\(commit)"]).output
+        guard listing.count <= Self.listingLimit else { throw malformed(operation) }
+        var files: [CandidateFile] = []
+        for name in listing.split(separator: 0) {
+            let path = try BeneathPath(String(decoding: name, as: UTF8.self)).text
+            let answer = try git(operation, ["cat-file", "blob", "\(commit):\(path)"])
+            files.append(CandidateFile(path: path, bytes: answer.output))
+        }
+        guard !files.isEmpty else { throw malformed(operation) }
+        return try CandidateSnapshot(checking: files, sizeLimit: Int.max)
     }
 
     /// The accepted commits, newest first.
@@ -142,25 +141,35 @@ public struct CandidateRepository {
         /// The first line of its message.
         public let title: String
     }
-
-    /// The difference between two candidates as a patch.
-    ///
-    /// - Parameters:
-    ///   - old: the older commit; nothing for «against an empty file».
-    ///   - new: the newer commit.
-    /// - Returns: the patch's bytes.
-    /// - Throws: as ``create()``.
-    public func difference(
-        from old: CommitName?,
-        to new: CommitName
-    ) throws(WorkspaceError) -> [UInt8] {
-        let range = old.map { ["\($0)", "\(new)"] } ?? ["--root", "\(new)"]
-        let options = ["diff-tree", "-p", "-r", "--no-commit-id", "--no-ext-diff", "--no-textconv"]
-        return try git("compare candidates", options + range).output
-    }
 }
 
 extension CandidateRepository {
+    // Makes a tree of files, and the trees below it.
+    private func tree(
+        _ operation: String,
+        of files: [(path: Substring, bytes: [UInt8])]
+    ) throws(WorkspaceError) -> CommitName {
+        var entries: [UInt8] = []
+        var folders: [Substring: [(path: Substring, bytes: [UInt8])]] = [:]
+        for file in files {
+            if let slash = file.path.firstIndex(of: "/") {
+                let rest = file.path[file.path.index(after: slash)...]
+                folders[file.path[..<slash], default: []].append((rest, file.bytes))
+            } else {
+                let blob = try name(
+                    operation,
+                    ["hash-object", "-w", "--stdin"],
+                    input: file.bytes
+                )
+                entries += Array("100644 blob \(blob)\t\(file.path)\n".utf8)
+            }
+        }
+        for (folder, inner) in folders.sorted(by: { $0.key < $1.key }) {
+            entries += Array("040000 tree \(try tree(operation, of: inner))\t\(folder)\n".utf8)
+        }
+        return try name(operation, ["mktree"], input: entries)
+    }
+
     private func resolve(
         _ operation: String,
         _ reference: String

@@ -112,7 +112,7 @@ extension ExperimentConfig {
         top.refuse(
             "file_guard",
             line: found.line,
-            "only the listed file ever leaves the coding sandbox; no key changes that",
+            "only the files of the surface ever leave the coding sandbox; no key changes that",
             remedy: "remove the key"
         )
     }

@@ -71,9 +71,11 @@ public struct UnifiedDiff: Sendable, Equatable {
     }
 
     /// The whole difference as text; empty when the texts are equal.
-    public func text(oldName: String, newName: String) -> String {
+    ///
+    /// A side without a name is a file that is not there.
+    public func text(oldName: String?, newName: String?) -> String {
         guard !hunks.isEmpty else { return "" }
-        var text = "--- \(oldName)\n+++ \(newName)\n"
+        var text = "--- \(oldName ?? "/dev/null")\n+++ \(newName ?? "/dev/null")\n"
         for hunk in hunks {
             text += hunk.heading + "\n"
             for line in hunk.lines {

@@ -32,11 +32,12 @@ import Testing
     @Test("an accepted file is read back from our own program's answer, and nothing else is")
     func appliedResult() throws {
         let answer: [String: JSONValue] = [
-            "schema": "invigilator.best/1", "digest": "d", "iteration": 3, "agent": "pass\n",
+            "schema": "invigilator.best/2", "digest": "d", "iteration": 3,
+            "files": ["agent/agent.py": "pass\n"], "surface": "replace agent/agent.py",
             "known_digests": ["d", "e"],
         ]
         let result = try AppliedResult(JSONValue.object(answer).canonicalBytes)
-        #expect(result.bytes == Array("pass\n".utf8))
+        #expect(result.files == ["agent/agent.py": Array("pass\n".utf8)])
         #expect(result.known == ["d", "e"])
         #expect(result.message.hasPrefix("agent: take the candidate accepted in iteration 3\n\n"))
         for name in answer.keys {

@@ -68,6 +68,24 @@ import Testing
         #expect(TreeNeeds.count(of: coding) == 2)
         #expect(TreeNeeds.directories(ofTree: 0, in: coding) == ["agent", "workspace"])
         #expect(TreeNeeds.directories(ofTree: 1, in: coding) == [])
+        let source = MountSource.treeFile(index: 1, path: try InsidePath("/lib/a.md"))
+        var inPlace = coding
+        inPlace.mounts.removeAll { $0.source == .tree(index: 1) }
+        inPlace.mounts.append(
+            PlannedMount(
+                target: try InsidePath("/work/agent/lib/a.md"),
+                source: source,
+                access: .readWrite,
+                isExecutable: false
+            )
+        )
+        #expect(TreeNeeds.count(of: inPlace) == 2)
+        #expect(TreeNeeds.files(ofTree: 0, in: inPlace) == ["agent/lib/a.md"])
+        #expect(TreeNeeds.files(ofTree: 1, in: inPlace) == ["lib/a.md"])
+        #expect(
+            TreeNeeds.directories(ofTree: 0, in: inPlace) == ["agent", "agent/lib", "workspace"]
+        )
+        #expect(TreeNeeds.directories(ofTree: 1, in: inPlace) == ["lib"])
         let candidate = try plan("candidate")
         #expect(TreeNeeds.count(of: candidate) == 1)
         #expect(TreeNeeds.directories(ofTree: 0, in: candidate) == ["tmp"])

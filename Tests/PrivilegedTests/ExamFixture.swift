@@ -107,7 +107,7 @@ final class ExamHall {
         let order = ExamOrder(
             split: split,
             tasks: tasks ?? self.tasks,
-            candidate: Array(agent.utf8),
+            candidate: [.agent(Array(agent.utf8))],
             maximumConcurrency: concurrency,
             seed: 7
         )

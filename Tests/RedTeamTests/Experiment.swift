@@ -114,7 +114,7 @@ struct Experiment: Sendable {
 
     /// The page that a person opens after the run.
     var report: String {
-        ReportPage.render(entries: rows, verification: verification, candidateText: { _ in nil })
+        ReportPage.render(entries: rows, verification: verification, candidateTexts: { _ in nil })
     }
 
     /// Every text that the supervisor ever kept as a candidate.

@@ -29,7 +29,7 @@ struct ReportPageTests {
         return ReportPage.render(
             entries: try ledger.entries(),
             verification: Ledger.verifyExport(bytes)
-        ) { sample.texts[$0] }
+        ) { sample.texts[$0].map { ["agent/agent.py": $0] } }
     }
 
     @Test("the sample's page reads as the golden text does")
@@ -117,7 +117,7 @@ struct ReportPageTests {
             )
         }
         let page = ReportPage.render(entries: entries, verification: Ledger.verifyExport([])) { _ in
-            "</pre><script>x</script>\n"
+            ["agent/</pre>.py": "</pre><script>x</script>\n"]
         }
         let outline = Outline(page)
         #expect(outline.problems.isEmpty && !outline.elements.contains("script"))

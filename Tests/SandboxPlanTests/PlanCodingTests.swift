@@ -180,6 +180,7 @@ extension SeededGenerator {
         let sources: [MountSource] = [
             .host(source()), .vault(source()), .tree(index: UInt8(below(256))),
             .tmpfs(size: ByteCount(bytes: next()), inodes: UInt32(below(1 << 20))),
+            .treeFile(index: UInt8(below(256)), path: try path()),
         ]
         return PlannedMount(
             target: try path(),

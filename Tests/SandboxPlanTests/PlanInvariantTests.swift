@@ -71,6 +71,29 @@ struct PlanInvariantTests {
         Change("the root's tree under a target", "/b") {
             $0.mounts.append(try SamplePlans.mount("/b", .tree(index: 0)))
         },
+        Change("one file of a tree under two targets", "/c", of: SamplePlans.coding) {
+            let source = MountSource.treeFile(index: 2, path: try InsidePath("/a"))
+            $0.mounts.append(try SamplePlans.mount("/b", source, .readWrite))
+            $0.mounts.append(try SamplePlans.mount("/c", source, .readWrite))
+        },
+        Change("a file beside its whole tree", "/b", of: SamplePlans.coding) {
+            let source = MountSource.treeFile(index: 1, path: try InsidePath("/a"))
+            $0.mounts.append(try SamplePlans.mount("/b", source, .readWrite))
+        },
+        Change("a whole tree beside a file of it", "/c", of: SamplePlans.coding) {
+            let source = MountSource.treeFile(index: 2, path: try InsidePath("/a"))
+            $0.mounts.append(try SamplePlans.mount("/b", source, .readWrite))
+            $0.mounts.append(try SamplePlans.mount("/c", .tree(index: 2), .readWrite))
+        },
+        Change("a writable file of the view", "/b", of: SamplePlans.coding) {
+            $0.mounts.remove(at: 2)
+            let source = MountSource.treeFile(index: 0, path: try InsidePath("/a"))
+            $0.mounts.append(try SamplePlans.mount("/b", source, .readWrite))
+        },
+        Change("a writable file of a tree for a candidate", "/t") {
+            let source = MountSource.treeFile(index: 1, path: try InsidePath("/a"))
+            $0.mounts.append(try SamplePlans.mount("/t", source, .readWrite))
+        },
         Change("a mount on the root", "mounts") { $0.mounts.append(try tmpfs("/")) },
         Change("a mount on /proc", "/proc") { $0.mounts.append(try tmpfs("/proc")) },
         Change("a mount below /proc", "/proc/self") { $0.mounts.append(try tmpfs("/proc/self")) },

@@ -87,6 +87,40 @@ struct PolicyReadingTests {
         #expect(problems.contains { $0.reason.contains(reason) }, "\(problems)")
     }
 
+    @Test(
+        "the surface of a coding policy is the one file in a private directory, unless it says more"
+    )
+    func surface() throws {
+        let usual = try PolicySample.policy(PolicySample.coding).surface
+        #expect(usual == .standard && usual.description == "replace agent/agent.py")
+        let text = PolicySample.coding + "\nsurface: [agent/agent.py, \"agent/prompts/*.md\"]\n"
+        let more = try PolicySample.policy(text).surface
+        #expect(more.description == "replace agent/agent.py agent/prompts/*.md")
+        let bound =
+            PolicySample.coding + "\nsave: in-place\nsurface: [agent/agent.py, agent/a.md]\n"
+        #expect(try PolicySample.policy(bound).surface.save == .inPlace)
+    }
+
+    @Test(
+        "a surface that could keep what nobody meant is refused",
+        arguments: [
+            ("surface: []", "is not listed"), ("surface: [agent/other.py]", "is not listed"),
+            ("surface: [\"agent/*.py\"]", "is not listed"),
+            ("surface: [agent/agent.py, agent/agent.py]", "listed twice"),
+            ("surface: [agent/agent.py, workspace/suite.json]", "no file below agent/"),
+            ("surface: [agent/agent.py, agent/../x]", "no file below agent/"),
+            ("save: in-place\nsurface: [agent/agent.py, \"agent/*.md\"]", "a * names others"),
+            ("save: both", "is not known"), ("save: in-place", ""),
+        ]
+    )
+    func surfaceRefused(lines: String, reason: String) {
+        let problems = PolicySample.problems(PolicySample.coding + "\n" + lines + "\n")
+        #expect(problems.contains { $0.reason.contains(reason) } || reason.isEmpty, "\(problems)")
+        #expect(problems.isEmpty == reason.isEmpty)
+        let other = PolicySample.problems(PolicySample.candidate + "\n" + lines + "\n")
+        #expect(other.contains { $0.reason.contains("only a coding sandbox") })
+    }
+
     @Test("documents that are too large, too deep, empty or no text are refused")
     func unreadable() {
         func reasons(_ bytes: [UInt8]) -> [String] {
@@ -165,14 +199,6 @@ struct PolicyReadingTests {
             spoilt("working-directory: /candidate", "working-directory: \(path)").map(\.key)
                 == ["working-directory"]
         )
-    }
-
-    @Test("a file is kept in one way, in the coding sandbox only")
-    func save() {
-        #expect(spoilt("streams: pipes", "streams: pipes\nsave: replace").map(\.key) == ["save"])
-        let coding = PolicySample.coding
-        #expect(PolicySample.problems(coding + "\nsave: replace").isEmpty)
-        #expect(PolicySample.problems(coding + "\nsave: in-place").map(\.key) == ["save"])
     }
 
     @Test("whatever bytes change in a shipped policy, reading ends in a policy or in problems")

@@ -197,6 +197,30 @@ struct PolicyResolverTests {
         )
     }
 
+    @Test("in place, each file is a mount of its own and the directory is none")
+    func inPlace() throws {
+        let mounts = """
+              - { tree: 0, target: /w, access: read-only }
+              - { tree: 1, target: /w/agent, access: read-write }
+
+            """
+        let text = PolicySample.coding.replacing("proc: pid-only", with: mounts + "proc: pid-only")
+        let resolver = PolicyResolver(groups: try PolicySample.groups(), context: plainContext())
+        let usual = try resolver.resolve(try PolicySample.policy(text)).plan
+        #expect(usual.mounts.last?.source == .tree(index: 1))
+        let lines = "\nsave: in-place\nsurface: [agent/agent.py, agent/lib/a.md]\n"
+        let plan = try resolver.resolve(try PolicySample.policy(text + lines)).plan
+        #expect(!plan.mounts.contains { $0.source == .tree(index: 1) })
+        #expect(
+            plan.mounts.suffix(2).map { "\($0.target) \($0.source)" } == [
+                "/w/agent/agent.py treeFile(index: 1, path: /agent.py)",
+                "/w/agent/lib/a.md treeFile(index: 1, path: /lib/a.md)",
+            ]
+        )
+        let rules = plan.landlock.rules.suffix(2).map { "\($0.path) \($0.access)" }
+        #expect(rules == ["/w/agent/agent.py readWrite", "/w/agent/lib/a.md readWrite"])
+    }
+
     @Test("a vault is needed to resolve and not to check")
     func vault() throws {
         let library = try PolicyLibrary(directory: policyDirectory)

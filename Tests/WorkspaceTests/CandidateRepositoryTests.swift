@@ -15,7 +15,7 @@ struct CandidateRepositoryTests {
     }
 
     private func candidate(_ text: String) throws -> CandidateSnapshot {
-        try CandidateSnapshot(checking: Array(text.utf8))
+        try CandidateSnapshot(program: Array(text.utf8))
     }
 
     @Test("a kept candidate comes back byte for byte and is not accepted")
@@ -40,15 +40,17 @@ struct CandidateRepositoryTests {
         #expect(history.map(\.title) == ["two", "baseline"])
     }
 
-    @Test("the difference of two candidates is a patch")
-    func difference() throws {
-        let one = try repository.keep(try candidate("a = 1\n"), message: "one", time: 0)
-        let two = try repository.keep(try candidate("a = 2\n"), message: "two", time: 0)
-        let patch = String(decoding: try repository.difference(from: one, to: two), as: UTF8.self)
-        #expect(patch.contains("-a = 1\n+a = 2\n"))
-        #expect(patch.contains("agent/agent.py"))
-        let whole = String(decoding: try repository.difference(from: nil, to: two), as: UTF8.self)
-        #expect(whole.contains("+a = 2\n"))
+    @Test("a candidate of several files is one commit, and comes back with every one of them")
+    func severalFiles() throws {
+        let files = [
+            "agent/agent.py", "agent/prompts/b.md", "agent/prompts/deep/c.md", "agent/a.md",
+        ]
+        let candidate = try CandidateSnapshot(
+            checking: files.map { CandidateFile(path: $0, bytes: Array("\($0)\n".utf8)) }
+        )
+        let commit = try repository.keep(candidate, message: "several", time: 0)
+        #expect(try repository.candidate(in: commit) == candidate)
+        #expect(try repository.commit(of: candidate.digest) == commit)
     }
 
     @Test("git starts nothing of its own, whatever the repository's hooks and settings say")

@@ -1,0 +1,240 @@
+internal import SandboxPlan
+
+/// What is wrong with a policy, in words: why, and what its author can do.
+///
+/// Nothing is decided here; whoever finds a fault stands where the decision is.
+struct PolicyFault {
+    let reason: String
+    let remedy: String
+
+    init(_ reason: String, _ remedy: String) {
+        self.reason = reason
+        self.remedy = remedy
+    }
+}
+
+extension ProblemList {
+    /// Adds a fault at a place.
+    func add(_ place: PolicyPlace, _ fault: PolicyFault) {
+        add(place, fault.reason, remedy: fault.remedy)
+    }
+}
+
+extension PolicyFault {
+    static let rootUnclear = PolicyFault(
+        "exactly one of tree and skeleton is needed",
+        "write {tree: true}, or skeleton with directories, links and files"
+    )
+    static let longContents = PolicyFault(
+        "the contents are no text of at most 64 KiB",
+        "write a short text"
+    )
+    static func noMapping(_ kind: String, _ remedy: String) -> PolicyFault {
+        PolicyFault(
+            "expected a mapping, found \(kind)",
+            remedy
+        )
+    }
+
+    static let sourceUnclear = PolicyFault(
+        "exactly one of source, tree, tmpfs and vault is needed",
+        "say what is mounted, once"
+    )
+    static func executesOwn(_ role: SandboxRole) -> PolicyFault {
+        PolicyFault(
+            "a \(role) may not execute what it wrote",
+            "remove exec: true"
+        )
+    }
+
+    static func unknownVariable(_ text: String, _ names: String) -> PolicyFault {
+        PolicyFault(
+            "\(text) has an unknown variable",
+            "the variables are \(names); the vault is mounted by vault: split"
+        )
+    }
+
+    static let noVault = PolicyFault(
+        "no vault was named",
+        "resolve this policy for an experiment"
+    )
+    static func tooLong(_ count: Int, _ limit: Int) -> PolicyFault {
+        PolicyFault(
+            "the document has \(count) bytes",
+            "keep it under \(limit)"
+        )
+    }
+
+    static let keyIsNoText = PolicyFault(
+        "a key is not plain text",
+        "write key: value"
+    )
+    static func keyIsMissing(_ key: String) -> PolicyFault {
+        PolicyFault(
+            "the key is missing",
+            "add \(key); every key is described in policies/README.md"
+        )
+    }
+
+    static func unknownKey(_ known: String) -> PolicyFault {
+        PolicyFault(
+            "unknown key",
+            "remove it; the keys here are \(known)"
+        )
+    }
+
+    static func noText(_ kind: String) -> PolicyFault {
+        PolicyFault(
+            "expected a text, found \(kind)",
+            "write the variable's value"
+        )
+    }
+
+    static let nothingKept = PolicyFault(
+        "only a coding sandbox has files that are kept",
+        "remove the key"
+    )
+    static func noAgentFile(_ text: String) -> PolicyFault {
+        PolicyFault(
+            "\(text) is no file below agent/",
+            "write agent/NAME of letters, digits, ., _ and -, with one * at most in its end"
+        )
+    }
+
+    static func notKnown(_ text: String, _ known: String) -> PolicyFault {
+        PolicyFault(
+            "\(text) is not known",
+            "use \(known)"
+        )
+    }
+
+    static func outOfBounds(_ text: String, _ least: String, _ most: String) -> PolicyFault {
+        PolicyFault(
+            "\(text) is not a whole number within the bounds",
+            "use \(least) to \(most)"
+        )
+    }
+
+    static func noQuantity(_ text: String, _ units: String, _ example: String) -> PolicyFault {
+        PolicyFault(
+            "\(text) is not a quantity above 0 with a unit",
+            "write a number and one of \(units), such as \(example)"
+        )
+    }
+
+    static func listedTwice(_ path: InsidePath) -> PolicyFault {
+        PolicyFault(
+            "\(path) is listed twice",
+            "remove one of the entries"
+        )
+    }
+
+    static func beneathNoDirectory(_ path: String, _ parent: String) -> PolicyFault {
+        PolicyFault(
+            "\(path) lies beneath \(parent), which is no directory",
+            "remove one of the two"
+        )
+    }
+
+    static func sourceNotNormal(_ path: String) -> PolicyFault {
+        PolicyFault(
+            "the source \(path) is not absolute and normalised",
+            "write it as /name/name, without . and .."
+        )
+    }
+
+    static let splitOutside = PolicyFault(
+        "the vault's split is not beneath the state directory",
+        "report this: the program chose it, not the policy"
+    )
+    static func showsState(_ path: String, _ state: String) -> PolicyFault {
+        PolicyFault(
+            "the source \(path) would show the state directory \(state)",
+            "mount something else; what a payload needs is copied into a tree"
+        )
+    }
+
+    static func showsForbidden(_ path: String, _ place: String, _ why: String) -> PolicyFault {
+        PolicyFault(
+            "the source \(path) would show \(place): \(why)",
+            "name the files that are needed, outside of it"
+        )
+    }
+
+    static func sourceMissing(_ path: String) -> PolicyFault {
+        PolicyFault(
+            "\(path) does not exist or cannot be read",
+            "create it, correct the path, or add optional: true"
+        )
+    }
+
+    static func sourceIsLink(_ link: String, _ path: String) -> PolicyFault {
+        PolicyFault(
+            "\(link) is a symbolic link",
+            "name what it points to; `realpath \(path)` prints it"
+        )
+    }
+
+    static func sourceOpenToAll(_ path: String) -> PolicyFault {
+        PolicyFault(
+            "\(path) is writable by everyone",
+            "`chmod o-w \(path)`, or mount something else"
+        )
+    }
+
+    static func sourceOfOtherKind(_ path: String) -> PolicyFault {
+        PolicyFault(
+            "\(path) is neither a directory nor a regular file",
+            "mount a directory or a file"
+        )
+    }
+
+    static let noCondition = PolicyFault(
+        "there is no condition",
+        "write the plain name instead"
+    )
+    static func socketCall(_ call: String) -> PolicyFault {
+        PolicyFault(
+            "\(call) is governed by the key sockets",
+            "remove it and list the families under sockets"
+        )
+    }
+
+    static let noValue = PolicyFault(
+        "no value is permitted",
+        "list the permitted values"
+    )
+    static func noName(_ name: String) -> PolicyFault {
+        PolicyFault(
+            "\(name) is no name",
+            "use 1 to 64 of a-z, 0-9 and -"
+        )
+    }
+
+    static func noGroup(_ name: String, _ known: String) -> PolicyFault {
+        PolicyFault(
+            "there is no group \(name)",
+            "the groups are \(known)"
+        )
+    }
+
+    static func notAllowed(_ name: String) -> PolicyFault {
+        PolicyFault(
+            "no listed group allows \(name)",
+            "remove the name: it is refused already"
+        )
+    }
+
+    static let programNotListed = PolicyFault(
+        "\(Surface.program), which the candidate starts, is not listed",
+        "list it"
+    )
+    static let surfaceTooLong = PolicyFault(
+        "a file is listed twice, or more than 32 are",
+        "list each once; a * in the last component stands for many"
+    )
+    static let patternInPlace = PolicyFault(
+        "in place, only files are shown that are there when the agent starts; a * names others",
+        "list the files by name, or use save: replace"
+    )
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Ledger
+import StrictJSON
+import Testing
+
+extension EndToEnd {
+    /// Candidates of several files, and files that are bound by themselves.
+    @Suite struct Surfaces {
+        /// An experiment under the shipped policies with more lines for the coding agent.
+        private static func prepared(_ lines: String, agent: String) throws -> Night {
+            let night = try Night()
+            let policies = "\(night.scratch.path)/policies"
+            try FileManager.default.copyItem(
+                atPath: Stage.repository + "/policies",
+                toPath: policies
+            )
+            let file = policies + "/coding-agent.yaml"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+                .replacingOccurrences(of: "save: replace\n", with: lines)
+            try text.write(toFile: file)
+            let more = "sandbox: { policies: \(policies) }"
+            try night.set(up: Configuration(agent: agent, more: more))
+            let folder = "\(night.directory)/agent/prompts"
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true
+            )
+            try "add\n".write(toFile: folder + "/known.md")
+            let program = try String(contentsOfFile: night.agentFile, encoding: .utf8)
+                .replacingOccurrences(of: #"KNOWN = {"add"}"#, with: reading)
+            try program.write(toFile: night.agentFile)
+            try night.done(["prepare", night.directory])
+            return night
+        }
+
+        /// What the agent's program knows is what lies beside it.
+        private static let reading = """
+            import glob
+            KNOWN = {word for name in sorted(glob.glob("/candidate/agent/prompts/*.md"))
+                     for word in open(name).read().split()}
+            """
+
+        private static let shared = """
+            HERE = "/work/agent/prompts/"
+            def note(name, text):
+                with open(HERE + name, "w") as file:
+                    file.write(text)
+            def names():
+                return sorted(os.listdir(HERE))
+
+            """
+
+        @Test("a candidate of several files is judged, kept, restored and handed out as one")
+        func several() throws {
+            let before = try Leftovers()
+            let night = try Self.prepared(
+                "save: replace\nsurface: [agent/agent.py, \"agent/prompts/*.md\"]\n",
+                agent: Self.shared + """
+                    say("surface", **ask("status")["surface"])
+                    note("more.md", "subtract\\nmultiply\\n")
+                    note("scratch.txt", "of no use to anybody")
+                    judged("a second file")
+                    os.remove(HERE + "more.md")
+                    say("diff", text=ask("diff")["diff"])
+                    note("known.md", "subtract\\n")
+                    judged("without it, and worse")
+                    note("three.md", "x\\n")
+                    say("revert", code=code(ask("revert")), names=names(),
+                        known=open(HERE + "known.md").read())
+                    note("bad name.md", "x\\n")
+                    judged("a name that is none")
+                    os.remove(HERE + "bad name.md")
+                    os.symlink("/work/PROGRAM.md", HERE + "link.md")
+                    judged("a link")
+                    os.remove(HERE + "link.md")
+                    os.rename(HERE, "/work/agent/away")
+                    os.symlink("/work/workspace", "/work/agent/prompts")
+                    say("blocked", code=code(ask("revert")))
+                    judged("a directory that is a link")
+                    """
+            )
+            try night.done(["run", night.directory])
+            let surface = try #require(try night.agentLog("surface").first)
+            #expect(surface["files"] == ["agent/agent.py", "agent/prompts/*.md"])
+            #expect(surface["save"] == "replace")
+            let codes = try night.agentLog("judged").map { $0["code"]?.stringValue }
+            #expect(codes == ["ok", "ok", "bad-name", "symbolic-link", "not-a-directory"])
+            let verdicts = try night.bodies(.decision).map { $0["verdict"]?.stringValue }
+            #expect(verdicts == ["accepted", "rejected"])
+            let difference = try #require(
+                try night.agentLog("diff").first?["text"]?.stringValue
+            )
+            #expect(difference.contains("--- a/agent/prompts/more.md\n+++ /dev/null\n"))
+            let revert = try #require(try night.agentLog("revert").first)
+            #expect(revert["code"] == "ok" && revert["known"] == "add\n")
+            #expect(revert["names"] == ["known.md", "more.md", "scratch.txt"])
+            #expect(try night.agentLog("blocked").first?["code"] == "not-replaceable")
+
+            // What comes out of it.
+            let best = try night.done(["best", night.directory, "--file", "agent/prompts/more.md"])
+            #expect(best.output == "subtract\nmultiply\n")
+            let none = try night.run([
+                "best", night.directory, "--file", "agent/prompts/scratch.txt",
+            ])
+            #expect(none.code == 2 && none.notes.contains("agent/prompts/more.md"), "\(none)")
+            let all = try night.done(["diff", night.directory])
+            #expect(all.output.contains("--- /dev/null\n+++ b/agent/prompts/more.md\n"))
+            try "x\n".write(toFile: "\(night.directory)/agent/prompts/mine.md")
+            let kept = try night.run(["apply", night.directory])
+            #expect(kept.code == 2, "somebody's unsaved work: \(kept)")
+            try FileManager.default.removeItem(atPath: "\(night.directory)/agent/prompts/mine.md")
+            try night.done(["apply", night.directory])
+            let applied = try String(
+                contentsOfFile: "\(night.directory)/agent/prompts/more.md",
+                encoding: .utf8
+            )
+            #expect(applied == best.output)
+            let report = try night.done(["report", night.directory, "-o", "-"])
+            #expect(report.output.contains("agent/prompts/more.md"))
+            try night.done(["verify", night.directory])
+            try night.expectSettled()
+            try before.expectNone(night)
+        }
+
+        @Test("a surface that changed since the experiment was prepared is refused by name")
+        func changed() throws {
+            let night = try Self.prepared("save: replace\n", agent: "judged()")
+            let file = "\(night.scratch.path)/policies/coding-agent.yaml"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try text.replacingOccurrences(
+                of: "save: replace\n",
+                with: "save: replace\nsurface: [agent/agent.py, agent/prompts/known.md]\n"
+            ).write(toFile: file)
+            let ended = try night.run(["run", night.directory])
+            #expect(ended.code == 2 && ended.notes.contains("surface of coding-agent"), "\(ended)")
+        }
+
+        @Test("in place, the files are written where they lie, judged, and put back where they lie")
+        func inPlace() throws {
+            let before = try Leftovers()
+            let night = try Self.prepared(
+                "save: in-place\nsurface: [agent/agent.py, agent/prompts/known.md]\n",
+                agent: Self.shared + """
+                    def refused(name, act):
+                        try:
+                            act()
+                            say("tried", name=name, refused=False)
+                        except OSError as error:
+                            say("tried", name=name, refused=True, errno=error.errno)
+                    refused("beside", lambda: note("more.md", "x"))
+                    refused("rename", lambda: os.rename(HERE + "known.md", HERE + "k.md"))
+                    refused("remove", lambda: os.remove(AGENT))
+                    note("known.md", "add subtract\\n")
+                    judged("written in place")
+                    note("known.md", "subtract\\n")
+                    judged("worse")
+                    say("revert", code=code(ask("revert")), text=open(HERE + "known.md").read())
+                    os.chmod(HERE + "known.md", 0)
+                    judged("nobody may read it")
+                    os.chmod(HERE + "known.md", 0o644)
+                    note("known.md", "add subtract multiply\\n")
+                    judged("better still")
+                    """
+            )
+            try night.done(["run", night.directory])
+            for tried in try night.agentLog("tried") {
+                #expect(tried["refused"] == true, "\(tried)")
+            }
+            #expect(try night.agentLog("tried").count == 3)
+            let codes = try night.agentLog("judged").map { $0["code"]?.stringValue }
+            #expect(codes == ["ok", "ok", "unreadable", "ok"])
+            let verdicts = try night.bodies(.decision).map { $0["verdict"]?.stringValue }
+            #expect(verdicts == ["accepted", "rejected", "accepted"])
+            let revert = try #require(try night.agentLog("revert").first)
+            #expect(revert["code"] == "ok" && revert["text"] == "add subtract\n")
+            try night.done(["verify", night.directory])
+            try night.expectSettled()
+            try before.expectNone(night)
+        }
+    }
+}
