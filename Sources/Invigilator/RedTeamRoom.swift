@@ -55,6 +55,14 @@ final class RedTeamRoom {
         }
     }
 
+    /// Puts the names of a channel into the room's view.
+    func placeNames() throws(SupervisorError) {
+        let view = role == .coding ? "" : Self.view(of: role).dropFirst() + "/"
+        for number in 0..<PairChannel.bitsAtOnce {
+            try place([], view + "present/\(number)", permissions: 0o644)
+        }
+    }
+
     private static func view(of role: SandboxRole) -> String {
         switch role {
         case .coding: "/work"

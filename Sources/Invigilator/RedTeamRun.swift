@@ -255,6 +255,9 @@ final class RedTeamRun {
             guard let channel = probe.channel, let control = pairControls[channel.name] else {
                 continue
             }
+            if channel.name == PairProbes.presentNames {
+                for room in [sender, receiver] { try room.placeNames() }
+            }
             let inside = try pairs.inside(channel, from: sender, to: receiver) {
                 guest,
                 condition throws(SupervisorError) in

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -69,6 +70,58 @@ static bool receive_names(unsigned char *bytes) {
     return true;
 }
 
+// MARK: names that exist
+
+// The same names in a directory of both. Names of a memory file system are always in memory; the control
+// lays a new mount of an overlay, as container engines share their images, over them: it knows no name
+// before somebody asks.
+static const char *present(int index) {
+    static char path[512];
+    const char *place = on_control() ? "writable" : "view-dir";
+    snprintf(path, sizeof path, "%s/present/%d", setting(place), index);
+    return path;
+}
+
+static bool lay_names(void) {
+    char lower[512], options[1200];
+    const char *place = setting("writable");
+    snprintf(lower, sizeof lower, "%s/names", place);
+    snprintf(options, sizeof options, "lowerdir=%s:%s", lower, joined(place, "nothing"));
+    mkdir(joined(place, "present"), 0755);
+    mkdir(joined(place, "nothing"), 0755);
+    umount2(joined(place, "present"), MNT_DETACH);
+    mkdir(lower, 0755);
+    for (int index = 0; index < PAIR_BITS; index++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%d", lower, index);
+        int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        if (file < 0) return false;
+        close(file);
+    }
+    return mount("redteam", joined(place, "present"), "overlay", MS_NOSUID | MS_RDONLY, options) == 0;
+}
+
+static void send_present(uint64_t seed) {
+    struct stat status;
+    if (on_control() && !lay_names()) return;
+    for (int index = 0; index < PAIR_BITS; index++)
+        if (message_bit(seed, index)) (void)!stat(present(index), &status);
+}
+
+static bool receive_present(unsigned char *bytes) {
+    static long times[PAIR_BITS];
+    struct stat status;
+    for (int index = 0; index < PAIR_BITS; index++) {
+        const char *path = present(index);
+        long before = nanoseconds();
+        bool is_there = stat(path, &status) == 0;
+        times[index] = nanoseconds() - before;
+        if (!is_there) return false;
+    }
+    cut(times, bytes);
+    return true;
+}
+
 // MARK: pages in memory
 
 // The control has a file of its own on a disk, whose pages it puts out of memory first (the file is the
@@ -108,6 +161,7 @@ static bool receive_pages(unsigned char *bytes) {
 
 const struct channel timing_channels[] = {
     {"names", send_names, receive_names, NULL},
+    {"present-names", send_present, receive_present, NULL},
     {"pages", send_pages, receive_pages, NULL},
     {NULL, NULL, NULL, NULL},
 };

@@ -1,7 +1,7 @@
 internal import SandboxPlan
 
 /// Channels from a candidate to the coding agent that runs after it.
-enum PairProbes {
+public enum PairProbes {
     private static func channel(
         _ name: String,
         _ title: String,
@@ -24,6 +24,9 @@ enum PairProbes {
         )
     }
 
+    /// The channel that needs names in both sandboxes, `0` to `2047` in `present` of each one's view.
+    public static let presentNames = "present-names"
+
     private static let ownFiles: Wall = .named("no file system in common")
 
     static let all: [Probe] = [
@@ -43,6 +46,11 @@ enum PairProbes {
             ownFiles
         ),
         channel("names", "names that it looked up in vain, by the time of another look", ownFiles),
+        channel(
+            presentNames,
+            "names that it looked up and found, by the time of another look",
+            ownFiles
+        ),
         channel("pages", "pages of a file in memory, by the time of reading them", ownFiles),
         channel("key", "a key of the kernel", .named("filter, and namespaces behind it")),
         channel("shared-memory", "shared memory", .named("filter, and namespaces behind it")),
