@@ -47,6 +47,13 @@ class TrustedBase(unittest.TestCase):
                 name = str(file.relative_to(folder.parent))
                 self.assertNotEqual(name in counted, name in LEFT_OUT, name)
 
+    def test_only_blocks_of_the_test_only_build_are_left_out(self) -> None:
+        text = "a\n#if LayerSwitches\nb\n#else\nc\n#endif\n#if !LayerSwitches\nd\n#else\ne\n#endif\nf"
+        self.assertEqual(program().shipped(text), ["a", "c", "d", "f"])
+        for odd in ("#if DEBUG\n#endif", "#if LayerSwitches\n#if LayerSwitches\n#endif\n#endif"):
+            with self.assertRaises(ValueError):
+                program().shipped(odd)
+
     def test_what_is_left_out_exists(self) -> None:
         for name in LEFT_OUT:
             self.assertTrue((REPOSITORY / "Sources" / name).is_file(), name)
