@@ -5,6 +5,7 @@
 //   invigilator-probe control DIRECTORY TOKEN NAME=VALUE... ID[/VARIANT]...    as root, outside
 //   invigilator-probe victims DIRECTORY TOKEN                                  as root, outside
 //   invigilator-probe load [--without-filter] WORD...                          inside a sandbox
+//   invigilator-probe time|time-allowed COUNT                                  anywhere; attacks nothing
 //
 // Exit code 77: it is neither contained nor on a control. 2: wrong words.
 
@@ -91,6 +92,8 @@ int main(int count, char **words) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     const char *verb = count > 1 ? words[1] : "";
     if (strcmp(verb, "list") == 0) return list();
+    if (strcmp(verb, "time") == 0 && count == 3) return run_timing(words[2], false);
+    if (strcmp(verb, "time-allowed") == 0 && count == 3) return run_timing(words[2], true);
     if (strcmp(verb, "victims") == 0 && count == 4) return keep_victims(words[2], words[3]);
     if (strcmp(verb, "control") == 0 && count > 4) {
         int taken = take_settings(count - 4, words + 4);

@@ -76,6 +76,10 @@ void set_setting(const char *name, const char *value);
 // Whether this is the control, where attacks must work.
 bool on_control(void);
 
+// How long getppid and a read of one byte take, in nanoseconds; under a filter that allows everything,
+// where that is asked for.
+int run_timing(const char *word, bool has_shortest_filter);
+
 // One call of the family of refused calls; the id is "calls.NAME@NUMBER".
 struct answer sweep_call(const char *id, const char *variant);
 
