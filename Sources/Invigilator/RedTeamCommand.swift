@@ -44,7 +44,9 @@ struct RedTeamCommand: ParsableCommand {
     @Flag(help: "Print the result as the page RED_TEAM.md.")
     var markdown = false
 
-    @Option(help: "Make the attacks of the coding sandbox in another program's too: bwrap.")
+    @Option(
+        help: "Make the attacks of the coding sandbox in another program's too: \(Self.rivals)."
+    )
     var against: String?
 
     @Option(
@@ -83,11 +85,12 @@ struct RedTeamCommand: ParsableCommand {
                 try file.writeAll(Array(report.junit.utf8))
             }
         }
-        if let version {
+        if let rival, let version {
             try show(
                 RivalReport(
                     rival: version,
-                    command: RedTeamRival.command(probe: RedTeamRoom.probeName),
+                    command: rival.command(hiding: run.stateDirectory),
+                    shown: rival.shown,
                     results: report.results,
                     answers: run.rivalAnswers
                 )
@@ -108,10 +111,12 @@ struct RedTeamCommand: ParsableCommand {
         try json ? Console.write(comparison.json) : Console.write(comparison.text)
     }
 
+    private static let rivals = RedTeamRival.allCases.map(\.rawValue).joined(separator: ", ")
+
     private func rival() throws(SupervisorError) -> RedTeamRival? {
         guard let against else { return nil }
         guard let known = RedTeamRival(rawValue: against) else {
-            throw Self.unknown("program", against, "bwrap")
+            throw Self.unknown("program", against, Self.rivals)
         }
         return known
     }

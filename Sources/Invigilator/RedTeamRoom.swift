@@ -71,7 +71,7 @@ final class RedTeamRoom {
         }
     }
 
-    private var program: String {
+    private static func program(of role: SandboxRole) -> String {
         (role == .coding ? "/work/" : "/usr/bin/") + Self.probeName
     }
 
@@ -185,9 +185,9 @@ final class RedTeamRoom {
 
     /// Starts attacks; at most ``wordsALaunch`` words.
     func attack(_ words: [String], _ settings: [String: String]) throws(SupervisorError) -> Guest {
-        let own = self.settings(settings)
+        let own = Self.settings(settings, in: plan)
         let told = own.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return try start([program, "run"] + Self.leniency + told + words)
+        return try start([Self.program(of: role), "run"] + Self.leniency + told + words)
     }
 
     /// A sandbox that is given no more words than a plan allows.
@@ -196,7 +196,8 @@ final class RedTeamRoom {
     /// Starts a program that needs a launch of its own.
     func attack(_ load: Load, wall: Milliseconds?) throws(SupervisorError) -> Guest {
         let number = number(of: load, wall: wall)
-        let words = [program, "load"] + Self.leniency + [load.rawValue, "\(number)"]
+        let words =
+            [Self.program(of: role), "load"] + Self.leniency + [load.rawValue, "\(number)"]
         return try start(words) { plan in
             if let wall { plan.limits.wallClock = wall }
         }
@@ -207,10 +208,10 @@ final class RedTeamRoom {
         _ words: [String],
         _ settings: [String: String]
     ) throws(SupervisorError) -> Guest {
-        var own = places.merging(settings) { own, _ in own }
+        var own = Self.settings(settings, in: plan)
         (own["library"], own["pages"]) = (python, python)
         let told = own.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return try start([program, "pair"] + Self.leniency + told + words)
+        return try start([Self.program(of: role), "pair"] + Self.leniency + told + words)
     }
 
     /// Starts one attack with a mount whose source is being swapped; nothing where the launch is refused.
@@ -234,7 +235,8 @@ final class RedTeamRoom {
         }
         let told = ["role=\(role.label)", "word=\(settings["word"] ?? "")"]
         do throws(LauncherError) {
-            return try launch([program, "run"] + Self.leniency + told + [word]) { plan in
+            return try launch([Self.program(of: role), "run"] + Self.leniency + told + [word]) {
+                plan in
                 plan.mounts.append(
                     PlannedMount(
                         target: target,
@@ -272,13 +274,16 @@ final class RedTeamRoom {
         }
     }
 
-    /// Everything that attacks are told in this role.
-    func settings(_ settings: [String: String]) -> [String: String] {
-        places.merging(settings) { own, _ in own }
+    /// Everything that attacks are told in a sandbox of this plan.
+    static func settings(
+        _ settings: [String: String],
+        in plan: SandboxPlan
+    ) -> [String: String] {
+        places(in: plan).merging(settings) { own, _ in own }
     }
 
-    private var places: [String: String] {
-        let view = Self.view(of: role)
+    private static func places(in plan: SandboxPlan) -> [String: String] {
+        let (role, view) = (plan.role, view(of: plan.role))
         let limits = plan.limits
         let scratch = plan.mounts.first { $0.target.text == "/tmp" }
         var (mebibytes, inodes) = (0, 0)
@@ -287,7 +292,8 @@ final class RedTeamRoom {
         }
         return [
             "role": role.label, "writable": "/tmp", "root-dir": "/", "view-dir": view,
-            "program-dir": "/usr/bin", "program": program, "given": "\(view)/\(Self.honestName)",
+            "program-dir": "/usr/bin", "program": program(of: role),
+            "given": "\(view)/\(honestName)",
             "listed": "\(2 + plan.descriptors.count)",
             "most-processes": "\(limits.processes + 64)", "most-disk": "\(mebibytes + 8)",
             "most-inodes": "\(inodes + 64)", "most-files": "\(limits.openFiles + 16)",

@@ -21,6 +21,8 @@ final class RedTeamRun {
     /// What the attacks met with in another sandbox, where one was named.
     private(set) var rivalAnswers: [String: Answer] = [:]
     private let rival: RedTeamRival?
+    /// The state directory, which a sandbox of another program is told to hide.
+    var stateDirectory: String { layout.root }
     private var controlAnswers: [String: Answer] = [:]
     private var insideAnswers: [SandboxRole: [String: Answer]] = [:]
     private var recordAnswers: [String: Answer] = [:]
@@ -110,6 +112,7 @@ final class RedTeamRun {
             program = try programBytes()
             image = try SandboxSite.buildImage(of: python, layout)
             try performControls()
+            try attackRival()
             try stage.startVictims()
         } catch {
             stage.discard()
@@ -144,7 +147,6 @@ final class RedTeamRun {
         try attack(rooms, site)
         try attackExam(rooms, site)
         try attackRecord()
-        try attackRival(rooms)
         let honest = try honest(rooms, site)
         try site.close()
         return honest
@@ -206,7 +208,7 @@ final class RedTeamRun {
         _ rooms: [RedTeamRoom],
         _ site: SandboxSite
     ) throws(SupervisorError) {
-        let settings = attackSettings
+        let settings = attackSettings(of: stage)
         for room in rooms {
             let words = shared.filter { $0.roles.contains(room.role) }.flatMap(\.words)
             var answers: [String: Answer] = [:]
@@ -223,7 +225,7 @@ final class RedTeamRun {
         try attackInPairs(rooms, site)
     }
 
-    private var attackSettings: [String: String] {
+    private func attackSettings(of stage: RedTeamStage) -> [String: String] {
         var settings = stage.settings
         settings["state-dir"] = layout.root
         // Without its network namespace a guest is on the host's network: nothing of ours leaves it.
@@ -234,13 +236,25 @@ final class RedTeamRun {
         return settings
     }
 
-    private func attackRival(_ rooms: [RedTeamRoom]) throws(SupervisorError) {
-        guard let rival, let room = rooms.first(where: { $0.role == .coding }) else { return }
-        rivalAnswers = try rival.answers(
-            shared.filter { $0.roles.contains(.coding) }.flatMap(\.words),
-            probe: Self.probeProgram(installation),
-            settings: room.settings(attackSettings)
-        )
+    // With victims of its own: what an attack did to them there would change what it meets here.
+    private func attackRival() throws(SupervisorError) {
+        guard let rival, let plan = plans.first(where: { $0.role == .coding }) else { return }
+        let stage = try RedTeamStage(program: Self.probeProgram(installation))
+        do throws(SupervisorError) { try stage.startVictims() } catch {
+            stage.discard()
+            throw error
+        }
+        do throws(SupervisorError) {
+            rivalAnswers = try rival.answers(
+                shared.filter { $0.roles.contains(.coding) }.flatMap(\.words),
+                probe: Self.probeProgram(installation),
+                settings: RedTeamRoom.settings(attackSettings(of: stage), in: plan)
+            )
+        } catch {
+            try stage.close()
+            throw error
+        }
+        try stage.close()
     }
 
     // Needs both roles: a run that attacks one sandbox alone has no pairs.

@@ -13,6 +13,8 @@ public struct RivalReport: Sendable {
     public let rival: String
     /// How it was called, without the attacks.
     public let command: [String]
+    /// What its sandbox showed to the attacks, in a sentence.
+    public let shown: String
     private let entries: [Entry]
 
     private struct Entry {
@@ -26,16 +28,19 @@ public struct RivalReport: Sendable {
     /// - Parameters:
     ///   - rival: the other program, as it names itself.
     ///   - command: how it was called.
+    ///   - shown: what its sandbox showed to the attacks, in a sentence.
     ///   - results: what the attacks came to here; those that are closed or open are compared.
     ///   - answers: what they met with there, by the program's word.
     public init(
         rival: String,
         command: [String],
+        shown: String,
         results: [ProbeResult],
         answers: [String: Answer]
     ) {
         self.rival = rival
         self.command = command
+        self.shown = shown
         entries = results.filter { [.closed, .open].contains($0.outcome) }.compactMap { result in
             let seen = result.probe.variants.compactMap { variant in
                 answers[result.probe.word(for: variant)].map { (variant, $0) }
@@ -65,6 +70,7 @@ public struct RivalReport: Sendable {
     public var text: String {
         var lines = [
             "\(rival), called as: \(command.joined(separator: " "))",
+            "It shows: \(shown).",
             "Here an attack is stopped when it is refused for the stated reason; there, when it does not get",
             "through. A call gets through when the kernel answers it. A filter is what a caller of theirs may add.",
             "",
@@ -104,7 +110,7 @@ public struct RivalReport: Sendable {
         }
         return [
             "schema": .string(Self.schema), "against": .string(rival),
-            "command": JSONValue(command), "probes": .array(probes),
+            "command": JSONValue(command), "shown": .string(shown), "probes": .array(probes),
         ]
     }
 }

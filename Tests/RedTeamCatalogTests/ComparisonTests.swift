@@ -16,6 +16,7 @@ struct ComparisonTests {
         let report = RivalReport(
             rival: "other 1.0",
             command: ["/usr/bin/other"],
+            shown: "nothing",
             results: [ProbeResult(probe, in: .coding, control: control, inside: inside)],
             answers: Dictionary(uniqueKeysWithValues: zip(probe.words, there))
         )
