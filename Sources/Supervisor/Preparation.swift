@@ -239,9 +239,15 @@ public struct Preparation {
         )
         try append(.examStarted(start))
         progress("\(purpose.rawValue) exam over \(tasks.count) \(split.rawValue) tasks")
-        guard let report = try supervision.guardedExam(split, tasks, agent) else {
-            fatalError("only a run gives up waiting for its turn")
-        }
+        var isExceeded = false
+        let ended = try supervision.guardedExam(
+            split,
+            tasks,
+            agent,
+            onExceeded: { isExceeded = true }
+        )
+        guard let report = ended else { fatalError("only a run gives up waiting for its turn") }
+        if isExceeded { try append(.refusal(.exceededCounters(iteration: 0))) }
         guard !report.results.isVoid else {
             throw SupervisorError(
                 .hostFailed,

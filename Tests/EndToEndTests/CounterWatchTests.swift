@@ -7,8 +7,7 @@ extension EndToEnd {
     /// Candidates that write messages into the host's counters of kernel objects.
     @Suite struct CounterWatch {
         // Makes pipes as fast as it can: so many, or for three seconds, whichever ends first.
-        private static let agent = """
-            PIPES = '''
+        private static let pipes = """
             import os, time
             end, made = time.monotonic() + 3, 0
             while made < %d and time.monotonic() < end:
@@ -16,7 +15,11 @@ extension EndToEnd {
                     for descriptor in os.pipe():
                         os.close(descriptor)
                 made += 1000
-            '''
+
+            """
+
+        private static let agent = """
+            PIPES = '''\(pipes)'''
             text = knowing("add", "subtract")
             for most in (10 ** 9, 1000):
                 write(text + PIPES % most)
@@ -44,6 +47,24 @@ extension EndToEnd {
             #expect(voided == [true, true, false])
             try expectShown(night)
             try night.expectSettled()
+            try before.expectNone(night)
+        }
+
+        @Test("a sealed exam of the preparation that is ended so is recorded too")
+        func endedInPreparation() throws {
+            let before = try Leftovers()
+            let night = try Night()
+            try night.set(up: Configuration())
+            let template = try String(contentsOfFile: night.agentFile, encoding: .utf8)
+            let endless = Self.pipes.replacingOccurrences(of: "%d", with: "10 ** 9")
+            try (endless + template).write(toFile: night.agentFile)
+            let ended = try night.run(["prepare", night.directory])
+            #expect(ended.code == 3, "\(ended)")
+            let refusals = try night.bodies(.refusal)
+            #expect(refusals.map { $0["layer"]?.stringValue } == ["counter-watch"])
+            #expect(refusals.allSatisfy { $0["by"] == "candidate" && $0["iteration"] == 0 })
+            #expect(try night.bodies(.baseline).isEmpty)
+            try night.expectIntact()
             try before.expectNone(night)
         }
 
