@@ -29,7 +29,8 @@ struct BenchmarkCheck: ParsableCommand {
             DIR holds a benchmark.yaml. Read first: its files, tasks and split. Then, as root, exams \
             are run in sandboxes as a night would run them: the template twice, each floor, the \
             oracle if there is one, and candidates that exit, talk rubbish or talk out of turn. \
-            Nothing is kept. Exit code 2 when a rule is broken.
+            They begin with the same look at the walls as a sealed exam. Nothing is kept. Exit code 2 \
+            when a rule is broken, 3 when a wall does not stand.
             """
     )
 

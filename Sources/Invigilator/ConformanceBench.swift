@@ -95,10 +95,20 @@ final class ConformanceBench {
     // MARK: - the rules
 
     /// Runs every exam of the check, and tells what begins.
+    ///
+    /// The tasks are those of a later vault, so that it begins as a sealed exam does: with the quick set
+    /// of probes, under the plans of its sandboxes. Once, because one launcher makes all of them.
     func check(
         _ findings: inout ConformanceFindings,
         progress: (String) throws(SupervisorError) -> Void
     ) throws(SupervisorError) {
+        try progress("looking at the walls of the sandboxes")
+        let missing = try MissingWalls.before(
+            "begin the exams of a conformance check",
+            under: [candidatePlan, examinerPlan],
+            seenBy: sandboxes.quickSet
+        )
+        if let missing { throw SupervisorError(.hostFailed, missing) }
         try progress("talking to the examiner alone")
         try checkExaminer(&findings)
         try progress("the template over every task")

@@ -1,19 +1,41 @@
 internal import HostKernel
 internal import IterationLoop
 internal import LauncherClient
-internal import SandboxPlan
-internal import SelfCheck
+package import SandboxPlan
+package import SelfCheck
 
-/// Walls that were not seen to stand when a sealed exam was about to begin.
-struct MissingWalls: Error, CustomStringConvertible {
+/// Walls that were not seen to stand when an exam was about to begin.
+package struct MissingWalls: Error, CustomStringConvertible {
+    let operation: String
     let shortfalls: [(probe: QuickProbe, location: String, reason: String)]
 
     /// Operation, location, reason and remedy, one line a wall.
-    var description: String {
+    package var description: String {
         shortfalls.map { shortfall in
-            "begin a sealed exam: \(shortfall.location): \(shortfall.reason); "
-                + shortfall.probe.cure
+            "\(operation): \(shortfall.location): \(shortfall.reason); \(shortfall.probe.cure)"
         }.joined(separator: "\n")
+    }
+
+    /// Performs the quick set of probes.
+    ///
+    /// - Parameters:
+    ///   - operation: what is about to begin.
+    ///   - plans: the plans of its sandboxes.
+    ///   - quickSet: the probes, by the launcher that will be used.
+    /// - Returns: the walls that were not seen to stand; nothing where each was.
+    /// - Throws: ``SupervisorError`` where a sandbox could not be made.
+    package static func before(
+        _ operation: String,
+        under plans: [CompiledPlan],
+        seenBy quickSet: QuickSet
+    ) throws(SupervisorError) -> MissingWalls? {
+        guard !Layer.selfCheck.isOmitted else { return nil }
+        let findings = try launched { () throws(LauncherError) in
+            try quickSet.findings(under: plans)
+        }
+        let shortfalls = findings.shortfalls
+        return shortfalls.isEmpty
+            ? nil : MissingWalls(operation: operation, shortfalls: shortfalls)
     }
 }
 
@@ -24,13 +46,12 @@ extension Supervision {
     /// - Parameter iteration: the iteration that the exam belongs to.
     /// - Throws: ``SupervisorError`` with ``ExitStatus/hostFailed``.
     func requireWalls(iteration: Int) throws(SupervisorError) {
-        guard !Layer.selfCheck.isOmitted else { return }
-        let plans = [inputs.plans.coding, inputs.plans.candidate, inputs.plans.testExaminer]
-        let findings = try launched { () throws(LauncherError) in
-            try quickSet.findings(under: plans)
-        }
-        let missing = MissingWalls(shortfalls: findings.shortfalls)
-        guard !missing.shortfalls.isEmpty else { return }
+        let missing = try MissingWalls.before(
+            "begin a sealed exam",
+            under: [inputs.plans.coding, inputs.plans.candidate, inputs.plans.testExaminer],
+            seenBy: quickSet
+        )
+        guard let missing else { return }
         for shortfall in missing.shortfalls {
             let record = RefusalRecord(
                 layer: shortfall.probe.rawValue,

@@ -106,6 +106,23 @@ extension RedTeam {
             #expect([0, 1].contains(outcome.status), "\(outcome)")
         }
 
+        @Test("the exams of a benchmark's check are refused so too, and run without the quick set")
+        func conformance() throws {
+            let experiment = try Hall.shared().prepared()
+            let words = ["benchmark", "check", Builds.fixtures + "/sums", "--json"]
+            for layer in [Layer.landlock, .readOnlyMounts] {
+                let outcome = try experiment.command(words, omitting: [layer])
+                #expect(outcome.status == 3, "\(layer): \(outcome)")
+                #expect(Self.named(in: outcome.errors) == Self.probes(of: layer), "\(outcome)")
+                #expect(outcome.output.isEmpty, "\(outcome)")
+            }
+            for layers in [[], [Layer.landlock, .selfCheck]] {
+                let outcome = try experiment.command(words, omitting: layers)
+                let json = try JSONValue(parsing: Array(outcome.output.utf8), limits: .document)
+                #expect(json["conforms"] == true, "\(outcome)")
+            }
+        }
+
         @Test("doctor names the invariants of each missing wall")
         func doctor() throws {
             let experiment = try Hall.shared().prepared()
