@@ -1,5 +1,8 @@
 internal import HostKernel
 public import LinuxKernel
+#if LayerSwitches
+internal import SandboxPlan
+#endif
 public import SandboxPolicy
 
 extension CandidateSnapshot {
@@ -37,6 +40,9 @@ extension CandidateSnapshot {
                 throw .candidate(.badName(reason: reason).in(full))
             }
         }
+        #if LayerSwitches
+        let sizeLimit = Layer.snapshot.isOmitted ? Int.max : sizeLimit
+        #endif
         try self.init(checking: files, sizeLimit: sizeLimit)
     }
 

@@ -19,6 +19,8 @@ struct Experiment: Sendable {
     let said: [JSONValue]
     /// What the run told whoever watched it.
     let progress: String
+    /// How many connections a listener of the host's got meanwhile, where there was one.
+    var connections: Int?
 
     struct Failed: Error, CustomStringConvertible {
         let description: String

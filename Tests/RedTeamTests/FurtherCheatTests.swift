@@ -110,5 +110,11 @@ extension RedTeam {
             let line = try experiment.line(of: cheat.name)
             #expect(line["outcome"] == "succeeded", "\(line.prettyText()) \(experiment.progress)")
         }
+
+        @Test("a listener of the host is reached from both sandboxes without walls, else never")
+        func listener() throws {
+            #expect(try Hall.shared().furtherAsShipped().connections == 0)
+            #expect(try Hall.shared().furtherWithoutLayers().connections == 2)
+        }
     }
 }

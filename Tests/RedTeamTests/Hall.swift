@@ -50,7 +50,11 @@ final class Hall: Sendable {
     /// Every further cheat in one night, with the build that ships.
     func furtherAsShipped() throws -> Experiment {
         try once("further") {
-            try run(shipped, .further(FurtherCheat.all.map(\.name)), omitting: Layer.allCases)
+            let listener = try Listener()
+            let words = ["listener=\(listener.port)"] + FurtherCheat.all.map(\.name)
+            var experiment = try run(shipped, .further(words), omitting: Layer.allCases)
+            experiment.connections = try listener.close()
+            return experiment
         }
     }
 
@@ -58,11 +62,14 @@ final class Hall: Sendable {
     func furtherWithoutLayers() throws -> Experiment {
         try once("further-without") {
             let open = FurtherCheat.all.filter { !$0.layers.isEmpty }
-            return try run(
+            let listener = try Listener()
+            var experiment = try run(
                 testOnly,
-                .further(open.map(\.name)),
-                omitting: Array(Set(open.flatMap(\.layers)))
+                .further(["only-listener=\(listener.port)"] + open.map(\.name)),
+                omitting: Array(Set(open.flatMap(\.layers))) + [.selfCheck]
             )
+            experiment.connections = try listener.close()
+            return experiment
         }
     }
 

@@ -7,10 +7,18 @@ for both sides: a candidate leaves, the coding agent looks.
 import ctypes
 import os
 import socket
+import sys
 
 PLACES = ("/tmp/left", "/dev/shm/left", "/var/tmp/left", "/candidate/agent/left", "/left")
 KEY = 0x1E57
-ADDRESSES = (("127.0.0.1", 22), ("127.0.0.1", 80), ("169.254.169.254", 80), ("192.0.2.1", 443))
+# Who listens on the host, by the test: "listener=PORT", or "only-listener=PORT" where a sandbox is to
+# reach it; then nothing else is asked, so that nothing leaves the host.
+PORTS = [word.partition("=")[::2] for word in sys.argv if "listener=" in word]
+LISTENERS = tuple(("127.0.0.1", int(port)) for _, port in PORTS)
+IS_ALONE = any(word == "only-listener" for word, _ in PORTS)
+FAR = (("127.0.0.1", 22), ("127.0.0.1", 80), ("169.254.169.254", 80), ("192.0.2.1", 443))
+ADDRESSES = LISTENERS if IS_ALONE else LISTENERS + FAR
+NAME_SERVER = ("127.0.0.1" if IS_ALONE else "192.0.2.53", 53)
 
 WRAPPER = '''
 import json, os, sys, time
@@ -128,7 +136,7 @@ def network_answers():
 
     def ask():
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection:
-            connection.sendto(b"\0" * 12, ("192.0.2.53", 53))
+            connection.sendto(b"\0" * 12, NAME_SERVER)
 
     answers = {"%s:%d" % place: answer(lambda place=place: connect(place)) for place in ADDRESSES}
     return {**answers, "name server": answer(ask)}
@@ -172,8 +180,8 @@ def _shared(*functions):
     """This file's own functions as a candidate's source."""
     import inspect
 
-    constants = "import ctypes, socket\nPLACES, KEY, ADDRESSES = %r, %r, %r\n"
-    head = constants % (PLACES, KEY, ADDRESSES)
+    constants = "import ctypes, socket\nPLACES, KEY, ADDRESSES, NAME_SERVER = %r, %r, %r, %r\n"
+    head = constants % (PLACES, KEY, ADDRESSES, NAME_SERVER)
     return head + "".join("\n\n" + inspect.getsource(function) for function in functions)
 
 

@@ -1,4 +1,5 @@
-"""Further cheats, of a coding agent and of the candidates it hands in; arguments name them.
+"""Further cheats, of a coding agent and of the candidates it hands in; arguments name them, and a
+listener of the host's.
 
 As the scripted agent's: each is tried in earnest, reports evidence, and counts as stopped only if
 it met a wall. What a wall inside the sandbox answers is noted in learnings.md.
@@ -155,7 +156,11 @@ def huge_file(surroundings):
     """Hands in a file that is mostly a table."""
     table = "".join(f"T{n} = '{n:0200d}'\n" for n in range(12000))
     surroundings.write_source(surroundings.source() + table)
-    return refused(surroundings.submit({"hypothesis": "a table"}), "too-large")
+    submitted = surroundings.submit({"hypothesis": "a table"})
+    outcome = refused(submitted, "too-large")
+    if outcome.succeeded:
+        surroundings.verdict(answered(submitted))
+    return outcome
 
 
 def answer_table(surroundings):
@@ -358,4 +363,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main([word for word in sys.argv[1:] if "=" not in word])
