@@ -35,14 +35,14 @@ struct SandboxRepeatCommand: ParsableCommand {
     var command: [String]
 
     func run() throws {
+        try StateAccess.requireRoot(to: "launch sandboxes")
         let layout = try options.state.layout()
+        try layout.create()
         let installation = try Installation.find()
-        let plan = try PolicySource(
-            directory: "\(installation.resources)/policies",
-            layout: layout
-        ).plan(policy, pythonPrefix: "/usr", vaultSplit: nil)
-        let compiled = CompiledPlan(plan)
         let python = try PythonSearch.find(named: options.python, homes: ["/root"])
+        let plan = try PolicySource(directory: try options.policyDirectory(), layout: layout)
+            .plan(policy, pythonPrefix: python.sandboxPrefix, vaultSplit: nil)
+        let compiled = CompiledPlan(plan)
         let image =
             try plan.root == .tree ? SandboxSite.buildImage(of: python, layout) : nil
         let site = try SandboxSite(layout: layout, installation: installation, image: image)

@@ -37,6 +37,18 @@ extension EndToEnd {
             try before.expectNone(night)
         }
 
+        @Test(
+            "single commands are run without a state directory of before",
+            arguments: ["coding-agent", "candidate"],
+            [["exec"], ["repeat", "--count", "2"]]
+        )
+        func single(_ policy: String, _ verb: [String]) throws {
+            let night = try Night()
+            let words = ["sandbox"] + verb + ["--policy", policy]
+            let ended = try night.run(words, after: ["--", "/usr/bin/true"])
+            #expect(ended.code == 0, "\(ended)")
+        }
+
         @Test("the same bytes get no second try")
         func sameBytes() throws {
             let night = try Self.prepared()
