@@ -6,44 +6,7 @@ extension Descriptor {
     ///
     /// - Throws: ``SystemError``.
     public borrowing func entries() throws(SystemError) -> [String] {
-        var names: [String] = []
-        let descriptor = number
-        try result("lseek") { clx_lseek(descriptor, 0, SEEK_SET) }
-        while true {
-            let block = try directoryBlock()
-            if block.isEmpty { return names }
-            var at = 0
-            while at + 19 <= block.count {
-                // struct linux_dirent64: inode 8, offset 8, record length 2, kind 1, name.
-                let length = Int(block[at + 16]) | Int(block[at + 17]) << 8
-                guard length >= 20, at + length <= block.count else {
-                    throw SystemError("getdents64", "malformed record", number: EBADMSG)
-                }
-                let raw = block[(at + 19)..<(at + length)].prefix { $0 != 0 }
-                let name = String(decoding: raw, as: UTF8.self)
-                if name != ".", name != ".." { names.append(name) }
-                at += length
-            }
-        }
-    }
-
-    private borrowing func directoryBlock() throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let descriptor = number
-        let capacity = 32768
-        // Safety: the kernel writes at most `capacity` bytes and returns how many.
-        let block = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-            do throws(SystemError) {
-                count = try result("getdents64") {
-                    unsafe clx_getdents(descriptor, buffer.baseAddress, capacity)
-                }
-            } catch {
-                failure = error
-                count = 0
-            }
-        }
-        if let failure { throw failure }
-        return block
+        try listing().map(\.name)
     }
 
     /// The text of a symbolic link in this directory.

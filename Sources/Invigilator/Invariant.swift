@@ -51,7 +51,7 @@ package enum Invariant: String, Sendable, CaseIterable {
         case .refusedCalls:
             "seccomp: refused by default, with EPERM, clone3 and io_uring with ENOSYS"
         case .sideChannels:
-            "seccomp: no call that shows or steers pages; procfs without the host's counters"
+            "seccomp: no call that shows or steers pages; procfs without the host's counters, read back"
         case .landlock: "Landlock, which says again what the mounts say"
         case .coreDumps: "RLIMIT_CORE 0"
         case .wallClock: "the launcher: a wall clock in every plan"
@@ -70,7 +70,8 @@ package enum Invariant: String, Sendable, CaseIterable {
         case .mountFlags: [.readOnlyMounts]
         case .privateRoot: [.privateRoot]
         case .noCapability: [.capabilities]
-        case .nativeFilter, .refusedCalls, .sideChannels: [.filter]
+        case .nativeFilter, .refusedCalls: [.filter]
+        case .sideChannels: [.filter, .pid]
         case .landlock: [.landlock]
         case .coreDumps, .limits: [.limits]
         case .descriptors: [.descriptors]
@@ -91,11 +92,10 @@ package enum Invariant: String, Sendable, CaseIterable {
         case .codingWrites: [.writablePrograms]
         case .separateSuperblocks: [.sharedTree]
         case .nativeFilter: [.openFilter]
-        case .sideChannels: [.openProc]
         case .wallClock: [.noWallClock]
         case .environment: [.loaderVariable]
         case .namespaces, .loopbackOnly, .mountFlags, .privateRoot, .noCapability, .refusedCalls,
-            .landlock, .coreDumps, .descriptors, .limits, .freezer:
+            .sideChannels, .landlock, .coreDumps, .descriptors, .limits, .freezer:
             []
         }
     }

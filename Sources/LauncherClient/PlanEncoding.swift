@@ -108,10 +108,7 @@ extension WireEncoder {
         case .pidOnly: write(UInt8(1))
         case .masked(let masks):
             write(UInt8(2))
-            write(masks) {
-                $0.write($1.name)
-                $0.write(optional: $1.contents) { $0.write($1) }
-            }
+            write(masks) { $0.write($1) }
         }
     }
 

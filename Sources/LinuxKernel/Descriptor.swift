@@ -36,15 +36,22 @@ public struct Descriptor: ~Copyable, Sendable {
     ///
     /// - Throws: ``SystemError``, with ``SystemError/isWouldBlock`` when there is nothing yet.
     public borrowing func read(atMost limit: Int) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
         let descriptor = number
+        return try unsafe Self.filled("read", limit) { unsafe clx_read(descriptor, $0, limit) }
+    }
+
+    // The bytes that a call wrote into a buffer of some length, and of which it tells the number.
+    static func filled(
+        _ call: StaticString,
+        _ limit: Int,
+        _ fill: (UnsafeMutablePointer<UInt8>?) -> Int
+    ) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
         // Safety: the kernel writes at most `limit` bytes into a buffer of that capacity, and the
         // count it returns is what becomes initialised.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             do throws(SystemError) {
-                count = try result("read") {
-                    unsafe clx_read(descriptor, buffer.baseAddress, limit)
-                }
+                count = try result(call) { unsafe fill(buffer.baseAddress) }
             } catch {
                 failure = error
                 count = 0

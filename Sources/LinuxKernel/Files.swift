@@ -12,6 +12,16 @@ public struct FileStatus: Sendable, Equatable {
         case symbolicLink
         /// A FIFO, socket or device.
         case other
+
+        // From the bits of inode(7), S_IFMT, which are a directory entry's kind, too.
+        init(_ bits: UInt32) {
+            switch bits {
+            case 0o10: self = .regular
+            case 0o04: self = .directory
+            case 0o12: self = .symbolicLink
+            default: self = .other
+            }
+        }
     }
 
     /// Device number of the file system.
@@ -42,13 +52,7 @@ public struct FileStatus: Sendable, Equatable {
         size = Int64(raw.st_size)
         linkCount = UInt64(raw.st_nlink)
         modificationSeconds = Int64(raw.st_mtim.tv_sec)
-        kind =
-            switch raw.st_mode & 0o170000 {  // S_IFMT, inode(7)
-            case 0o100000: .regular
-            case 0o040000: .directory
-            case 0o120000: .symbolicLink
-            default: .other
-            }
+        kind = Kind(raw.st_mode >> 12)
     }
 
     /// Looks at a path without following a final symbolic link.
@@ -226,6 +230,34 @@ extension Descriptor {
     public borrowing func setPermissions(_ permissions: UInt32) throws(SystemError) {
         let descriptor = number
         try result("fchmod") { clx_fchmod(descriptor, permissions) }
+    }
+
+    /// The names in this directory with their kinds, without `.` and `..`, in no order.
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func listing() throws(SystemError) -> [(name: String, kind: FileStatus.Kind)] {
+        var found: [(name: String, kind: FileStatus.Kind)] = []
+        let (descriptor, limit) = (number, 32768)
+        try result("lseek") { clx_lseek(descriptor, 0, SEEK_SET) }
+        while true {
+            let block = try unsafe Self.filled("getdents64", limit) {
+                unsafe clx_getdents(descriptor, $0, limit)
+            }
+            if block.isEmpty { return found }
+            var at = 0
+            while at + 19 <= block.count {
+                // struct linux_dirent64: inode 8, offset 8, record length 2, kind 1, name.
+                let length = Int(block[at + 16]) | Int(block[at + 17]) << 8
+                guard length >= 20, at + length <= block.count else {
+                    throw SystemError("getdents64", "malformed record", number: EBADMSG)
+                }
+                let raw = block[(at + 19)..<(at + length)].prefix { $0 != 0 }
+                let name = String(decoding: raw, as: UTF8.self)
+                let kind = FileStatus.Kind(UInt32(block[at + 18]))
+                if name != ".", name != ".." { found.append((name, kind)) }
+                at += length
+            }
+        }
     }
 
     /// Reads a whole regular file beneath this directory.

@@ -103,8 +103,9 @@ struct PlanEffects {
         let processes =
             switch plan.proc {
             case .pidOnly: "in /proc its own processes and nothing of the host"
-            case .masked(let masks):
-                "a full /proc with constants over \(masks.map(\.name).joined(separator: ", "))"
+            case .masked(let constants):
+                "in /proc its own processes, and constants in the place of the host's counters: "
+                    + Self.files(constants).joined(separator: ", ")
             }
         let devices = plan.devices.map(\.rawValue).joined(separator: ", ")
         let names = plan.environment.map(\.name).joined(separator: ", ")
@@ -112,6 +113,16 @@ struct PlanEffects {
             processes, "in /dev: \(devices.isEmpty ? "nothing" : devices)",
             "in its environment: \(names.isEmpty ? "nothing" : names)",
         ]
+    }
+
+    // The files of a skeleton, without the slash that each begins with.
+    private static func files(_ entries: [SkeletonEntry]) -> [String] {
+        entries.compactMap { entry in
+            switch entry {
+            case .file(let path, _): String(path.text.dropFirst())
+            case .directory, .link: nil
+            }
+        }
     }
 
     var limits: [String] {
@@ -171,9 +182,6 @@ struct PlanEffects {
         }
         if plan.landlock.minimumABI < 6 {
             lines.append("Landlock without scopes for signals and abstract sockets is enough")
-        }
-        if resolved.policy.proc == .masked {
-            lines.append("a full /proc: a counter that no mask covers can be read")
         }
         for (group, reason) in Self.weakGroups
         where resolved.groups.contains(where: { $0.name == group }) {

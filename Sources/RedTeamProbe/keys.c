@@ -34,13 +34,13 @@ static struct answer join_session(const char *variant) {
 
 static struct answer list_keys(const char *variant) {
     (void)variant;
-    struct answer answer = open_path("/proc/keys", O_RDONLY);
+    struct answer answer = open_kernel_file("/proc/keys", O_RDONLY);
     return on_control() && answer.verdict == REFUSED ? lacks("/proc/keys") : answer;
 }
 
 static struct answer count_keys(const char *variant) {
     (void)variant;
-    struct answer answer = open_path("/proc/key-users", O_RDONLY);
+    struct answer answer = open_kernel_file("/proc/key-users", O_RDONLY);
     return on_control() && answer.verdict == REFUSED ? lacks("/proc/key-users") : answer;
 }
 

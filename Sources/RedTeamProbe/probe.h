@@ -118,6 +118,7 @@ int run_load(int count, char **words);
 // Helpers of attacks.
 struct answer read_secret(const char *path);
 struct answer open_path(const char *path, int flags);
+struct answer open_kernel_file(const char *path, int flags);
 const char *joined(const char *directory, const char *name);
 
 #endif

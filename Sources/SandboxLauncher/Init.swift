@@ -111,6 +111,14 @@ struct InitContext {
                 isExecutable: mount.isExecutable
             )
         }
+        guard case .masked = plan.proc, !Layer.pid.isOmitted else { return }
+        let places = try attempt(.verification, "/proc") { () throws(SystemError) in
+            try RootBuilder.hostPlaces(in: .openWithoutLinks("/proc", [.read, .directory]))
+        }
+        // Procfs itself is writable: only a cover is read-only.
+        for place in places {
+            try verify("/proc/\(place.name)", isReadOnly: true, isExecutable: false)
+        }
     }
 
     private func verify(

@@ -38,19 +38,8 @@ struct RootBuilder {
     /// Creates the entries of a skeleton and a target for each mount that lies directly on it.
     func fillSkeleton() throws(SystemError) {
         guard case .skeleton(let entries) = plan.root else { return }
-        for entry in entries {
-            switch entry {
-            case .directory(let path): try makeDirectories(path.components)
-            case .link(let path, let target):
-                try makeDirectories(path.components.dropLast())
-                try openDirectory(path.components.dropLast()).makeLink(
-                    path.components[path.components.count - 1],
-                    to: target
-                )
-            case .file(let path, let contents): try makeFile(path, contents)
-            }
-        }
-        for name in ["proc", "dev", "tmp"] { try makeDirectories([name]) }
+        try root.descriptor.fill(entries)
+        for name in ["proc", "dev", "tmp"] { try root.descriptor.makeDirectories([name]) }
     }
 
     /// Attaches every mount of the plan.
@@ -97,36 +86,42 @@ struct RootBuilder {
         if plan.proc == .pidOnly { options.append(("subset", "pid")) }
         let proc = try MountTree.make("proc", options, [.noSetUID, .noDevices, .noExecution])
         try proc.attach(to: "proc", in: root.descriptor)
-        if case .masked(let masks) = plan.proc { try mask(masks) }
+        if case .masked(let constants) = plan.proc { try coverHost(with: constants) }
     }
 
-    private func mask(_ masks: [ProcMask]) throws(SystemError) {
+    // Each cover has the flags of the mount that it is cloned from. One that does not fit its place (a
+    // file over a directory) is refused when it is attached.
+    private func coverHost(with constants: [SkeletonEntry]) throws(SystemError) {
         let covers = try MountTree.make(
             "tmpfs",
-            [("size", "1m"), ("mode", "0755")],
+            [("size", "4m"), ("nr_inodes", "1024"), ("mode", "0755")],
             [.noSetUID, .noDevices, .noExecution]
         )
         // Linux before 6.15 clones only what is attached; this goes with the old root.
         try covers.attach(on: .openWithoutLinks("/proc", [.path]))
-        for (index, mask) in masks.enumerated() {
-            let name = "\(index)"
-            if let contents = mask.contents {
-                let file = try covers.root.openBeneath(
-                    name,
-                    [.write, .createNew],
-                    permissions: 0o444
-                )
-                try file.writeAll(contents)
-                try file.setPermissions(0o444)
-            } else {
-                try covers.root.makeDirectory(name, permissions: 0o555)
-            }
-            let cover = try MountTree.clone(of: covers.root.openBeneath(name, [.path]))
-            try cover.add([.readOnly, .noSetUID, .noDevices, .noExecution])
-            // A kernel without an option has no such file: what is not there needs no mask.
-            do throws(SystemError) {
-                try cover.attach(on: root.descriptor.openInside("/proc/\(mask.name)", [.path]))
-            } catch  where error.isMissing {}
+        try covers.root.fill(constants)
+        let given = try Set(covers.root.openBeneath(".", [.directory]).listing().map(\.name))
+        // Nothing of the host's in procfs has a number as its name: those are processes.
+        try covers.root.makeFile(["0"], [])
+        try covers.root.makeDirectories(["1"])
+        try covers.add([.readOnly])
+        let proc = try root.descriptor.openInside("/proc", [.read, .directory])
+        for place in try Self.hostPlaces(in: proc) {
+            let empty = place.kind == .directory ? "1" : "0"
+            let cover = given.contains(place.name) ? place.name : empty
+            try MountTree.clone(of: covers.root.openBeneath(cover, [.path]))
+                .attach(to: place.name, in: proc)
+        }
+    }
+
+    /// What a procfs has beside processes, and the links that lead to the reader's own.
+    static func hostPlaces(
+        in proc: borrowing Descriptor
+    ) throws(SystemError) -> [(name: String, kind: FileStatus.Kind)] {
+        try proc.listing().filter { place in
+            let isProcess = place.name.utf8.allSatisfy { (48...57).contains($0) }
+            let isOwn = ["self", "thread-self", "mounts", "net"].contains(place.name)
+            return !isProcess && !(isOwn && place.kind == .symbolicLink)
         }
     }
 
@@ -168,28 +163,41 @@ struct RootBuilder {
         }
         if liesOnMount { return }
         if isDirectory {
-            try makeDirectories(parts)
+            try root.descriptor.makeDirectories(parts)
         } else {
-            try makeFile(mount.target, [])
+            try root.descriptor.makeFile(parts, [])
+        }
+    }
+}
+
+/// What is made below a directory of a file system that nobody else sees yet.
+extension Descriptor {
+    borrowing func fill(_ entries: [SkeletonEntry]) throws(SystemError) {
+        for entry in entries {
+            switch entry {
+            case .directory(let path): try makeDirectories(path.components)
+            case .link(let path, let target):
+                let parts = path.components
+                try makeDirectories(parts.dropLast())
+                try openDirectory(parts.dropLast()).makeLink(parts[parts.count - 1], to: target)
+            case .file(let path, let contents): try makeFile(path.components, contents)
+            }
         }
     }
 
-    private func openDirectory(_ components: some Sequence<String>) throws(SystemError)
-        -> Descriptor
-    {
-        try root.descriptor.openInside("/" + components.joined(separator: "/"), [.directory])
+    borrowing func openDirectory(_ parts: some Sequence<String>) throws(SystemError) -> Descriptor {
+        try openInside("/" + parts.joined(separator: "/"), [.directory])
     }
 
-    private func makeDirectories(_ components: some Sequence<String>) throws(SystemError) {
+    borrowing func makeDirectories(_ parts: some Sequence<String>) throws(SystemError) {
         var done: [String] = []
-        for name in components {
+        for name in parts {
             try openDirectory(done).makeDirectoryIfMissing(name)
             done.append(name)
         }
     }
 
-    private func makeFile(_ path: InsidePath, _ contents: [UInt8]) throws(SystemError) {
-        let parts = path.components
+    borrowing func makeFile(_ parts: [String], _ contents: [UInt8]) throws(SystemError) {
         try makeDirectories(parts.dropLast())
         let file = try openDirectory(parts.dropLast())
             .openBeneath(parts[parts.count - 1], [.write, .create], permissions: 0o644)

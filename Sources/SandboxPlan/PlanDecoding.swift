@@ -108,17 +108,7 @@ extension ProcView {
         switch try decoder.integer("proc view") as UInt8 {
         case 1: self = .pidOnly
         case 2:
-            self = .masked(
-                try decoder.list("proc masks", limit: 64) { input throws(PlanError) in
-                    ProcMask(
-                        name: try input.text("proc mask", limit: 64),
-                        contents: try input.optional("proc mask contents") {
-                            value throws(PlanError) in
-                            try value.counted("proc mask contents", limit: 65536)
-                        }
-                    )
-                }
-            )
+            self = .masked(try decoder.list("masks", limit: 256, SkeletonEntry.init(from:)))
         case let other: throw decoder.malformed("proc view", "\(other) names nothing")
         }
     }

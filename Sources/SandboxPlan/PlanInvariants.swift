@@ -11,7 +11,6 @@ public enum PlanInvariants {
         try checkText(plan)
         try checkMounts(plan)
         try checkWritable(plan)
-        try checkProc(plan.proc)
         try checkLimits(plan)
         try checkDescriptors(plan)
         try checkLandlock(plan)
@@ -130,20 +129,6 @@ public enum PlanInvariants {
                 let place = "mounts, \(mount.target)"
                 throw refusal(place, "it shows a candidate the host", "put it into the image")
             }
-        }
-    }
-
-    private static func checkProc(_ view: ProcView) throws(PlanError) {
-        guard case .masked(let masks) = view else { return }
-        for hidden in ProcView.hidden
-        where !masks.contains(where: {
-            $0.name == hidden.name && ($0.contents == nil) == hidden.isDirectory
-        }) {
-            throw refusal(
-                "proc, \(hidden.name)",
-                "a procfs with more than processes shows it",
-                "mask it, or use proc: pid-only"
-            )
         }
     }
 

@@ -204,37 +204,9 @@ public enum MountAccess: UInt8, Sendable, Equatable {
 public enum ProcView: Sendable, Equatable {
     /// Processes of the sandbox only (`subset=pid`, `hidepid=invisible`); see proc(5).
     case pidOnly
-    /// A full procfs with constant files and empty directories over everything in ``hidden``.
-    case masked([ProcMask])
-
-    /// What a full procfs shows of the whole host.
-    ///
-    /// One sandbox can move these and the next can read them. A kernel without an option lacks some.
-    public static var hidden: [(name: String, isDirectory: Bool)] {
-        let files = [
-            "buddyinfo", "cgroups", "cmdline", "diskstats", "interrupts", "key-users", "keys",
-            "loadavg", "locks", "meminfo", "modules", "pagetypeinfo", "partitions", "schedstat",
-            "slabinfo", "softirqs", "stat", "swaps", "timer_list", "uptime", "vmallocinfo",
-            "vmstat",
-            "zoneinfo",
-        ]
-        let directories = ["bus", "driver", "fs", "irq", "pressure", "scsi", "sys", "sysvipc"]
-        return files.map { ($0, false) } + directories.map { ($0, true) }
-    }
-}
-
-/// One constant file shown in place of a file of procfs.
-public struct ProcMask: Sendable, Equatable {
-    /// A name below `/proc`, without leading slash, such as `loadavg`.
-    public var name: String
-    /// The bytes shown in its place; nil masks a directory with an empty one.
-    public var contents: [UInt8]?
-
-    /// Creates a mask.
-    public init(name: String, contents: [UInt8]?) {
-        self.name = name
-        self.contents = contents
-    }
+    /// The same, and over whatever else a full procfs has a file or directory of this skeleton, or an
+    /// empty one: the launcher covers what it finds there, not what somebody listed.
+    case masked([SkeletonEntry])
 }
 
 /// A device that may be shown inside.

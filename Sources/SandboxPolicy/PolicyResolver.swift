@@ -116,7 +116,7 @@ public struct PolicyResolver: Sendable {
     private func proc(of policy: SandboxPolicy) -> ProcView {
         switch policy.proc {
         case .pidOnly: .pidOnly
-        case .masked: .masked(ProcMasks.standard(memory: policy.limits.memory))
+        case .masked: .masked(ProcMasks.standard(policy.limits))
         }
     }
 

@@ -1,29 +1,37 @@
 internal import SandboxPlan
 
-/// The constant files shown over the counters of a full procfs.
+/// The constant files over a full procfs; all else there that is not a process is shown empty.
 enum ProcMasks {
-    /// Masks for a sandbox with this much memory; programs size their caches by `meminfo`.
-    static func standard(memory: ByteCount) -> [ProcMask] {
-        let total = memory.bytes / 1024
-        let contents = [
-            "cmdline": "\n",
-            "loadavg": "0.00 0.00 0.00 1/1 1\n",
-            "meminfo": """
-            MemTotal:       \(total) kB
-            MemFree:        \(total) kB
-            MemAvailable:   \(total) kB
-            Buffers:        0 kB
-            Cached:         0 kB
-            SwapTotal:      0 kB
-            SwapFree:       0 kB
-
-            """,
-            "stat": "cpu  0 0 0 0 0 0 0 0 0 0\nbtime 0\n",
-            "uptime": "1.00 1.00\n",
+    /// Files that tell a sandbox its own limits, and what programs ask for besides.
+    ///
+    /// Memory is the limit, all of it free. Every hundred percent of `cpu` that is begun is a processor.
+    /// The kernel is the oldest that the shipped policies run on.
+    static func standard(_ limits: SandboxLimits) -> [SkeletonEntry] {
+        let processors = 0..<(limits.cpuPercent + 99) / 100
+        let times = " 0 0 0 0 0 0 0 0 0 0\n"
+        let free = ["MemTotal", "MemFree", "MemAvailable"]
+        let none = ["Buffers", "Cached", "Active", "Inactive", "SwapTotal", "SwapFree", "Shmem"]
+        let files: KeyValuePairs = [
+            "cmdline": "\n", "loadavg": "0.00 0.00 0.00 1/1 1\n", "uptime": "1.00 1.00\n",
+            "cpuinfo": processors.map {
+                "processor\t: \($0)\nmodel name\t: sandbox\ncpu MHz\t\t: 1000.000\n"
+                    + "physical id\t: 0\ncore id\t\t: \($0)\ncpu cores\t: \(processors.count)\n\n"
+            }.joined(),
+            "meminfo": free.map { "\($0): \(limits.memory.bytes / 1024) kB\n" }.joined()
+                + none.map { "\($0): 0 kB\n" }.joined(),
+            "stat": (["cpu "] + processors.map { "cpu\($0)" }).map { $0 + times }.joined()
+                + "ctxt 0\nbtime 0\nprocesses 0\nprocs_running 1\nprocs_blocked 0\n",
+            "sys/kernel/osrelease": "6.12.0\n", "sys/kernel/ostype": "Linux\n",
+            "sys/kernel/cap_last_cap": "40\n", "sys/kernel/pid_max": "4194304\n",
+            "sys/net/core/somaxconn": "4096\n", "sys/vm/overcommit_memory": "0\n",
+            "version": "Linux version 6.12.0 (sandbox)\n", "vmstat": "pswpin 0\npswpout 0\n",
         ]
-        return ProcView.hidden.map { hidden in
-            let text = Array((contents[hidden.name] ?? "").utf8)
-            return ProcMask(name: hidden.name, contents: hidden.isDirectory ? nil : text)
+        do throws(PlanError) {
+            return try files.map { name, text throws(PlanError) in
+                .file(path: try InsidePath("/" + name), contents: Array(text.utf8))
+            }
+        } catch {
+            fatalError("invariant: these names are plain paths: \(error)")
         }
     }
 }

@@ -75,10 +75,25 @@ package struct FactsJudge {
         )
     }
 
+    // What procfs has for every process: links to its own directory.
+    private static let ownLinks = ["self", "thread-self", "mounts", "net"].map { "link \($0)" }
+
     private var processes: Seen {
         let parent = facts.values("parent").first ?? "unknown"
-        let problem = parent == "1" ? nil : "the parent is process \(parent) and not init"
-        return (namespace("pid").problem ?? problem, "the parent inside is process \(parent)")
+        let seen = facts.values("procfs")
+        let shown = seen.first { !Self.ownLinks.contains($0) }?.split(separator: " ").last
+        let problem: String? =
+            if parent != "1" {
+                "the parent is process \(parent) and not init"
+            } else if seen.isEmpty {
+                "procfs cannot be listed"
+            } else {
+                shown.map { "/proc/\($0) is the host's" }
+            }
+        return (
+            namespace("pid").problem ?? problem,
+            "the parent inside is process \(parent); of procfs, processes were seen and nothing else"
+        )
     }
 
     private var payloadNamespace: Seen {
@@ -169,9 +184,13 @@ package struct FactsJudge {
         }
     }
 
-    // What every sandbox has besides the mounts of its plan; masks lie below /proc.
+    // What every sandbox has besides the mounts of its plan; covers lie below /proc.
     private func isUsual(_ target: String) -> Bool {
-        ["/", "/proc", "/dev", "/dev/pts"].contains(target) || target.hasPrefix("/proc/")
+        ["/", "/proc", "/dev", "/dev/pts"].contains(target) || isCover(target)
+    }
+
+    private func isCover(_ target: String) -> Bool {
+        plan.proc != .pidOnly && target.hasPrefix("/proc/")
     }
 
     private func planned(_ target: String) -> PlannedMount? {
@@ -211,10 +230,13 @@ package struct FactsJudge {
         var needed: Set<String> = ["nosuid"]
         // /dev holds the nodes of the sandbox's own; its terminals are made there, too.
         if !["/dev", "/dev/pts"].contains(mount.target) { needed.insert("nodev") }
-        if ["/", "/dev"].contains(mount.target) || plan?.access == .readOnly {
+        let isCover = self.isCover(mount.target)
+        if isCover || ["/", "/dev"].contains(mount.target) || plan?.access == .readOnly {
             needed.insert("ro")
         }
-        if mount.target == "/proc" || plan?.isExecutable == false { needed.insert("noexec") }
+        if isCover || mount.target == "/proc" || plan?.isExecutable == false {
+            needed.insert("noexec")
+        }
         let lacking = needed.subtracting(mount.options).sorted()
         return lacking.isEmpty
             ? nil : "\(mount.target) is mounted without \(lacking.joined(separator: ", "))"

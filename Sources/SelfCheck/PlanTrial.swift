@@ -24,8 +24,6 @@ public enum PlanTrial: String, Sendable, CaseIterable {
     case sharedTree = "shared-tree"
     /// The filter allows everything.
     case openFilter = "open-filter"
-    /// The whole of procfs is shown.
-    case openProc = "open-procfs"
     /// A variable steers the dynamic loader.
     case loaderVariable = "loader-variable"
     /// There is no wall clock.
@@ -35,8 +33,7 @@ public enum PlanTrial: String, Sendable, CaseIterable {
     public var role: SandboxRole {
         switch self {
         case .stateDirectory, .replacedSource, .writablePrograms, .sharedTree: .coding
-        case .vaultForCandidate, .hostForCandidate, .openFilter, .openProc, .loaderVariable,
-            .noWallClock:
+        case .vaultForCandidate, .hostForCandidate, .openFilter, .loaderVariable, .noWallClock:
             .candidate
         case .writableForExaminer: .examiner
         }
@@ -78,7 +75,6 @@ public enum PlanTrial: String, Sendable, CaseIterable {
         case .openFilter:
             // BPF_RET with SECCOMP_RET_ALLOW (linux/filter.h, linux/seccomp.h).
             plan.filter = SeccompProgram(bytes: [6, 0, 0, 0, 0, 0, 0xff, 0x7f])
-        case .openProc: plan.proc = .masked([])
         case .loaderVariable:
             plan.environment.append(EnvironmentVariable(name: "LD_PRELOAD", value: "/trial.so"))
         case .noWallClock: plan.limits.wallClock = Milliseconds(0)

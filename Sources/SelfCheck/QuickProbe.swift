@@ -14,7 +14,7 @@ public enum QuickProbe: String, Sendable, CaseIterable {
     case network
     /// The namespace of System V and POSIX messages is not the host's.
     case ipc
-    /// The process namespace is not the host's, and the parent is its init.
+    /// The process namespace is not the host's, the parent is its init, and procfs shows nothing else.
     case pid
     /// The payload has a user namespace below init's, with one id.
     case payloadNamespace = "payload-namespace"

@@ -1,6 +1,8 @@
 #include "facts.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -34,6 +36,21 @@ void say_identity(void) {
     say_lines("/proc/self/uid_map", "uid-map", every);
     printf("securebits %d\n", prctl(PR_GET_SECUREBITS, 0, 0, 0, 0));
     printf("parent %d\n", (int)getppid());
+}
+
+// What is of procfs itself and not about a process: covers are of another file system.
+void say_procfs(void) {
+    struct stat own, status;
+    DIR *directory = opendir("/proc");
+    if (directory == NULL || fstat(dirfd(directory), &own) != 0) return;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        bool is_process = strspn(entry->d_name, "0123456789.") == strlen(entry->d_name);
+        if (is_process || fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0
+            || status.st_dev != own.st_dev)
+            continue;
+        printf("procfs %s %s\n", S_ISLNK(status.st_mode) ? "link" : "file", entry->d_name);
+    }
+    closedir(directory);
 }
 
 void say_namespaces(void) {

@@ -10,6 +10,8 @@
 void say_identity(void);
 /// The inode number of each namespace.
 void say_namespaces(void);
+/// What procfs shows besides processes: links, and what is the host's.
+void say_procfs(void);
 /// The network interfaces.
 void say_interfaces(void);
 /// Each mount: target, options, kind of file system; and whether Landlock lets procfs be written to.

@@ -41,6 +41,7 @@ int main(int count, char **words) {
     if (count < 3 || strcmp(words[1], "facts") != 0) return 2;
     say_identity();
     say_namespaces();
+    say_procfs();
     say_interfaces();
     say_mounts();
     say_descriptors();

@@ -61,6 +61,29 @@ extension EndToEnd {
                 prints: "served"
             ),
             Guest(
+                "Node sees the policy's processors and memory",
+                [
+                    "/usr/bin/node", "-p",
+                    """
+                    const os = require("os");
+                    [os.cpus().length, os.totalmem() / 2 ** 30, os.freemem() / 2 ** 30, os.uptime()].join(" ")
+                    """,
+                ],
+                prints: "2 4 4 1\n"
+            ),
+            Guest(
+                "CPython, a shell and procps see them, too",
+                [
+                    "/bin/sh", "-ec",
+                    """
+                    python3 -c 'import os; print(os.cpu_count(), end=" ")'
+                    echo $(grep -c ^processor /proc/cpuinfo) $(free -m | sed -n 's/^Mem: *\\([0-9]*\\).*/\\1/p')
+                    uptime >/dev/null; ps aux | grep -q '[p]s aux'
+                    """,
+                ],
+                prints: "2 2 4096\n"
+            ),
+            Guest(
                 "git: a repository, a commit, a packed history",
                 [
                     "/bin/sh", "-ec",

@@ -52,8 +52,11 @@ extension Privileged {
                 )
             },
             Case(name: "a root without /proc", step: .proc, missing: "proc") { _ in },
-            Case(name: "a file as mask over a directory", step: .proc) { plan in
-                plan.proc = .masked(Host.counters + [ProcMask(name: "tty", contents: [])])
+            Case(name: "a constant file over a directory of procfs", step: .proc) { plan in
+                plan.proc = .masked([.file(path: try InsidePath("/tty"), contents: [])])
+            },
+            Case(name: "a constant directory over a file of procfs", step: .proc) { plan in
+                plan.proc = .masked([.directory(try InsidePath("/stat"))])
             },
             Case(name: "a root without /dev", step: .devices, missing: "dev") { _ in },
             Case(name: "no room for a second process", step: .payload) { plan in

@@ -24,11 +24,6 @@ enum Host {
         return URL(fileURLWithPath: own).deletingLastPathComponent().path
     }()
 
-    /// What every masked procfs must mask.
-    static let counters = ProcView.hidden.map {
-        ProcMask(name: $0.name, contents: $0.isDirectory ? nil : [])
-    }
-
     static var launcher: String { programs + "/invigilator-launcher" }
     static var probe: String { programs + "/SyscallProbe" }
 

@@ -82,34 +82,6 @@ extension Privileged {
             }
         }
 
-        @Test("a masked procfs shows constants where the host's counters would be")
-        func maskedProc() throws {
-            try Lab.run { lab in
-                let mask: (inout SandboxPlan) throws -> Void = { plan in
-                    plan.proc = .masked(
-                        Host.counters.map { mask in
-                            guard mask.name == "loadavg" else { return mask }
-                            return ProcMask(name: mask.name, contents: Array("0.00 0.00\n".utf8))
-                        }
-                    )
-                }
-                #expect(try lab.candidate(["cat", "/proc/loadavg"], mask).text == "0.00 0.00\n")
-                #expect(try lab.candidate(["cat", "/proc/stat"], mask).text.isEmpty)
-                #expect(try lab.candidate(["list", "/proc/sys"], mask).text.isEmpty)
-                let paths = ["/proc/loadavg", "/proc/sys/kernel/core_pattern"]
-                let facts = try lab.candidate(["open", "write"] + paths, mask).facts
-                #expect(["EROFS", "EACCES"].contains(facts[paths[0]]))
-                #expect(facts[paths[1]] == "ENOENT")
-                // The instrument reads the host's own value where there is no sandbox.
-                let control = try Host.control(["cat", "/proc/loadavg"])
-                #expect(control.text.split(separator: " ").count == 5)
-                let bare = try Plans.candidate().with { $0.proc = .masked([]) }
-                let words = [Lab.candidateProbe, "facts"]
-                let failure = try lab.refusal(CompiledPlan(bare), [try lab.rootTree()], words)
-                #expect(failure?.step == .check)
-            }
-        }
-
         @Test("what the agent writes is the supervisor's to read, and only in its own tree")
         func writableTree() throws {
             try Lab.run { lab in

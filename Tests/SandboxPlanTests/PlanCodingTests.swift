@@ -215,19 +215,13 @@ extension SeededGenerator {
 
     /// Any plan that can be written, whether or not it keeps an invariant.
     fileprivate mutating func plan() throws -> SandboxPlan {
-        let masks = list(3) { generator in
-            ProcMask(
-                name: generator.text(10),
-                contents: generator.flag() ? generator.bytes(9) : nil
-            )
-        }
-        return SandboxPlan(
+        SandboxPlan(
             name: text(20),
             role: pick(SandboxRole.allCases),
             demandedLevel: pick(AssuranceLevel.allCases),
             root: flag() ? .tree : .skeleton(try list(4) { try $0.entry() }),
             mounts: try list(5) { try $0.mount() },
-            proc: flag() ? .pidOnly : .masked(masks),
+            proc: flag() ? .pidOnly : .masked(try list(4) { try $0.entry() }),
             devices: list(5) { $0.pick(DeviceName.allCases) },
             limits: limits(),
             streams: flag() ? .pipes : .terminal,

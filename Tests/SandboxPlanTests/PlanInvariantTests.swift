@@ -154,10 +154,6 @@ struct PlanInvariantTests {
     @Test("a mount that shows or keeps too much is refused", arguments: mounts)
     func mount(_ change: Change) { expectRefused(change) }
 
-    private static let counters = ProcView.hidden.map {
-        ProcMask(name: $0.name, contents: $0.isDirectory ? nil : [])
-    }
-
     static let limits: [Change] = [
         Change("no wall clock", "wall") { $0.limits.wallClock = Milliseconds(0) },
         Change("more than a week", "wall") { $0.limits.wallClock = .seconds(700_000) },
@@ -183,18 +179,6 @@ struct PlanInvariantTests {
         },
         Change("verdicts from a coding agent", "descriptors", of: SamplePlans.coding) {
             $0.descriptors[0].purpose = .verdicts
-        },
-        Change("a full procfs", "proc") { $0.proc = .masked([]) },
-        Change("a procfs that shows the load", "proc, loadavg") { plan in
-            plan.proc = .masked(counters.filter { $0.name != "loadavg" })
-        },
-        Change("a procfs that shows what sysctl shows", "proc, sys") { plan in
-            plan.proc = .masked(counters.filter { $0.name != "sys" })
-        },
-        Change("a file over what must be an empty directory", "proc, sys") { plan in
-            plan.proc = .masked(
-                counters.filter { $0.name != "sys" } + [ProcMask(name: "sys", contents: [])]
-            )
         },
         Change("a device rule for the root", "landlock") { $0.landlock.rules[0].access = .device },
         Change("no Landlock rule", "landlock") { $0.landlock.rules = [] },
@@ -311,7 +295,7 @@ struct PlanInvariantTests {
             ]
         }
         try PlanInvariants.check(coding)
-        coding.proc = .masked(Self.counters)
+        coding.proc = .masked([])
         try PlanInvariants.check(coding)
         var examiner = SamplePlans.examiner
         examiner.descriptors.append(DescriptorSlot(number: 4, purpose: .verdicts))

@@ -27,7 +27,8 @@ struct FactsJudgeTests {
             "mount /proc rw,nosuid,nodev,noexec,relatime proc", "mount /dev ro,nosuid tmpfs",
             "landlock EACCES", "descriptor 0", "descriptor 1", "descriptor 2", "descriptor 3",
             "limit core 0 0", "limit files 256 256", "limit size 1048576 1048576",
-            "foreign x32 SIGSYS", "foreign 32-bit SIGSYS", "path ENOENT /var/lib/invigilator",
+            "procfs link self", "procfs link thread-self", "procfs link net", "foreign x32 SIGSYS",
+            "foreign 32-bit SIGSYS", "path ENOENT /var/lib/invigilator",
             "threads 30 EAGAIN", "ready",
         ] + calls.map { "call \($0)" }
 
@@ -101,6 +102,9 @@ struct FactsJudgeTests {
             ("namespace ipc", ["namespace ipc 5"], .ipc),
             ("namespace pid", ["namespace pid 3"], .pid),
             ("parent", ["parent 4242"], .pid),
+            ("nothing", ["procfs file stat"], .pid),
+            ("nothing", ["procfs link device-tree"], .pid),
+            ("procfs", [], .pid),
             ("uid-map", ["uid-map 0 7000 1", "uid-map 1000 7001 1"], .payloadNamespace),
             ("status CapBnd", ["status CapBnd: 000001ffffffffff"], .capabilities),
             ("securebits", ["securebits 0"], .capabilities),

@@ -2,13 +2,17 @@ internal import SandboxPlan
 
 /// Attacks on settings and counters of the kernel.
 enum KernelFileProbes {
-    static let all: [Probe] = settings + counters + system + own
+    static let all: [Probe] = settings + requests + counters + pressure + system + own + listed
+
+    /// What meets with nothing where procfs has processes only, and with a cover where it has more.
+    static let covered: [SandboxRole: Set<Answer>] = [.coding: [.absent]]
 
     private static func hidden(
         _ names: [(String, String)],
         _ threat: String,
         _ severity: Severity,
-        _ wall: Wall
+        _ wall: Wall,
+        _ exceptions: [SandboxRole: Set<Answer>] = [:]
     ) -> [Probe] {
         names.map { name, path in
             Probe(
@@ -18,23 +22,44 @@ enum KernelFileProbes {
                 wall,
                 severity,
                 .everywhere,
-                .refused("ENOENT")
+                .refused("ENOENT"),
+                exceptions: exceptions
             )
         }
     }
+
+    private static let settingThreat =
+        "the kernel runs a program, or does a thing, for whoever writes there"
 
     private static let settings = hidden(
         [
             ("core-pattern", "/proc/sys/kernel/core_pattern"),
             ("modprobe", "/proc/sys/kernel/modprobe"),
             ("hotplug", "/proc/sys/kernel/hotplug"),
-            ("system-requests", "/proc/sysrq-trigger"),
             ("binary-formats", "/proc/sys/fs/binfmt_misc/register"),
             ("last-process", "/proc/sys/kernel/ns_last_pid"),
             ("cache-drop", "/proc/sys/vm/drop_caches"),
         ],
-        "the kernel runs a program, or does a thing, for whoever writes there",
+        settingThreat,
         .critical,
+        .layer(.pid)
+    )
+
+    private static let requests = hidden(
+        [("system-requests", "/proc/sysrq-trigger")],
+        settingThreat,
+        .critical,
+        .layer(.pid),
+        [.coding: [.refused("EACCES")]]
+    )
+
+    private static let counterThreat =
+        "a number of the whole host: one sandbox moves it, the next reads it"
+
+    private static let pressure = hidden(
+        [("pressure", "/proc/pressure/cpu")],
+        counterThreat,
+        .high,
         .layer(.pid)
     )
 
@@ -45,13 +70,14 @@ enum KernelFileProbes {
             ("timers", "/proc/timer_list"), ("statistics", "/proc/stat"),
             ("memory", "/proc/meminfo"), ("paging", "/proc/vmstat"), ("load", "/proc/loadavg"),
             ("disks", "/proc/diskstats"), ("interrupts", "/proc/interrupts"),
-            ("softirqs", "/proc/softirqs"), ("pressure", "/proc/pressure/cpu"),
-            ("uptime", "/proc/uptime"), ("locks", "/proc/locks"), ("slabs", "/proc/slabinfo"),
+            ("softirqs", "/proc/softirqs"), ("uptime", "/proc/uptime"), ("locks", "/proc/locks"),
+            ("slabs", "/proc/slabinfo"),
             ("command-line", "/proc/cmdline"), ("swap", "/proc/swaps"),
         ],
-        "a number of the whole host: one sandbox moves it, the next reads it",
+        counterThreat,
         .high,
-        .layer(.pid)
+        .layer(.pid),
+        covered
     )
 
     private static let system =
@@ -65,12 +91,18 @@ enum KernelFileProbes {
             .high,
             .named("no sysfs")
         )
-        + hidden(
-            [("connections", "/proc/net/unix")],
-            "sockets of others are listed",
+
+    private static let listed: [Probe] = [
+        Probe(
+            "kernel-files.connections",
+            "looks for a socket of the host's in /proc/self/net/unix",
+            threat: "sockets of others are listed",
+            .layer(.network),
             .medium,
-            .layer(.pid)
+            .everywhere,
+            .absent
         )
+    ]
 
     private static let own: [Probe] = [
         ("own-name", "/proc/self/comm"), ("own-score", "/proc/self/oom_score_adj"),

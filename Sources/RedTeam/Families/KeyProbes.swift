@@ -16,7 +16,8 @@ enum KeyProbes {
             wall,
             .high,
             .everywhere,
-            .refused(error)
+            .refused(error),
+            exceptions: wall == .layer(.pid) ? KernelFileProbes.covered : [:]
         )
     }
 }
