@@ -29,11 +29,9 @@ extension CodingSandbox {
     /// - Throws: ``SystemError``; a file is replaced or stays, but some may be replaced already.
     func restore(_ candidate: CandidateSnapshot) throws(SystemError) -> Bool {
         if holds(candidate) { return false }
-        for file in candidate.files {
-            switch supervision.inputs.plans.surface.save {
-            case .replace: try replace(file)
-            case .inPlace: try overwrite(file)
-            }
+        switch supervision.inputs.plans.surface.save {
+        case .replace: for file in candidate.files { try replace(file) }
+        case .inPlace: try overwrite(candidate.files)
         }
         let kept = Set(candidate.files.map(Self.beneath))
         for path in try others(than: kept) {
@@ -69,11 +67,21 @@ extension CodingSandbox {
         return (folder.isEmpty ? "." : folder, parts[parts.count - 1])
     }
 
-    // The file that the sandbox shows is this one: a new one of its name would not be seen there.
-    private func overwrite(_ file: CandidateFile) throws(SystemError) {
-        let path = Self.beneath(file)
-        try surface.directory.openBeneath(path, [.write, .truncate, .nonBlocking])
-            .writeAll(file.bytes)
+    // The files that the sandbox shows are these: new ones of their names would not be seen there.
+    // All are found writable before the first is emptied, and all empty before the first is written:
+    // none is lost for another that is in the way, nor for the room that another takes.
+    private func overwrite(_ files: [CandidateFile]) throws(SystemError) {
+        for mode: Descriptor.Mode in [.write, [.write, .truncate]] {
+            for file in files { _ = try open(file, mode) }
+        }
+        for file in files { try open(file, .write).writeAll(file.bytes) }
+    }
+
+    private func open(
+        _ file: CandidateFile,
+        _ mode: Descriptor.Mode
+    ) throws(SystemError) -> Descriptor {
+        try surface.directory.openBeneath(Self.beneath(file), mode.union(.nonBlocking))
     }
 
     // What matches the surface and is not of the candidate.

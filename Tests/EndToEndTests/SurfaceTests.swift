@@ -6,8 +6,20 @@ import Testing
 extension EndToEnd {
     /// Candidates of several files, and files that are bound by themselves.
     @Suite struct Surfaces {
-        /// An experiment under the shipped policies with more lines for the coding agent.
+        /// A prepared experiment; see ``night(_:agent:sharing:)``.
         private static func prepared(_ lines: String, agent: String) throws -> Night {
+            let night = try night(lines, agent: agent)
+            try night.done(["prepare", night.directory])
+            return night
+        }
+
+        /// An experiment under the shipped policies with more lines for the coding agent, and a file
+        /// more that the benchmark gives to every candidate.
+        private static func night(
+            _ lines: String,
+            agent: String = "",
+            sharing name: String? = nil
+        ) throws -> Night {
             let night = try Night()
             let policies = "\(night.scratch.path)/policies"
             try FileManager.default.copyItem(
@@ -19,7 +31,10 @@ extension EndToEnd {
                 .replacingOccurrences(of: "save: replace\n", with: lines)
             try text.write(toFile: file)
             let more = "sandbox: { policies: \(policies) }"
-            try night.set(up: Configuration(agent: agent, more: more))
+            try night.done([
+                "init", night.directory, "--benchmark", try benchmark(night, sharing: name),
+            ])
+            try night.configure(Configuration(agent: agent, more: more))
             let folder = "\(night.directory)/agent/prompts"
             try FileManager.default.createDirectory(
                 atPath: folder,
@@ -29,8 +44,24 @@ extension EndToEnd {
             let program = try String(contentsOfFile: night.agentFile, encoding: .utf8)
                 .replacingOccurrences(of: #"KNOWN = {"add"}"#, with: reading)
             try program.write(toFile: night.agentFile)
-            try night.done(["prepare", night.directory])
             return night
+        }
+
+        private static func benchmark(_ night: Night, sharing name: String?) throws -> String {
+            guard let name else { return Stage.fixture("sums") }
+            let copy = "\(night.scratch.path)/sums"
+            try FileManager.default.copyItem(atPath: Stage.fixture("sums"), toPath: copy)
+            let file = URL(fileURLWithPath: "\(copy)/\(name)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try "x = 1\n".write(toFile: file.path)
+            let manifest = "\(copy)/benchmark.yaml"
+            let text = try String(contentsOfFile: manifest, encoding: .utf8)
+            try text.replacingOccurrences(of: "files: []", with: "files: [\(name)]")
+                .write(toFile: manifest)
+            return copy
         }
 
         /// What the agent's program knows is what lies beside it.
@@ -176,6 +207,34 @@ extension EndToEnd {
             try night.done(["verify", night.directory])
             try night.expectSettled()
             try before.expectNone(night)
+        }
+
+        @Test("in place, a revert needs no room, and loses nothing where it is refused")
+        func revertInPlace() throws {
+            let night = try Self.prepared(
+                "save: in-place\nsurface: [agent/agent.py, agent/prompts/known.md]\n",
+                agent: Self.shared + """
+                    import errno
+                    try:
+                        with open(HERE + "known.md", "ab", 0) as file:
+                            while True:
+                                file.write(b"x" * 65536)
+                    except OSError as error:
+                        say("filled", full=error.errno == errno.ENOSPC)
+                    open(AGENT, "w").close()
+                    say("revert", code=code(ask("revert")), text=open(HERE + "known.md").read())
+                    with open(AGENT, "w") as file:
+                        file.write("mine")
+                    os.chmod(HERE + "known.md", 0o444)
+                    say("revert", code=code(ask("revert")), text=open(AGENT).read())
+                    """
+            )
+            try night.done(["run", night.directory])
+            #expect(try night.agentLog("filled").first?["full"] == true)
+            let reverts = try night.agentLog("revert")
+            try #require(reverts.count == 2)
+            #expect(reverts[0]["code"] == "ok" && reverts[0]["text"] == "add\n")
+            #expect(reverts[1]["code"] == "not-replaceable" && reverts[1]["text"] == "mine")
         }
     }
 }
