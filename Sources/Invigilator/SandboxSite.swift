@@ -131,7 +131,7 @@ final class SandboxSite {
         let folder = parts.dropLast().joined(separator: "/")
         try kernel("fill a tree", path) { () throws(SystemError) in
             try Self.makeDirectories(folder, in: tree.directory)
-            try tree.directory.openBeneath(folder, [.read, .directory])
+            try tree.directory.openBeneath(folder.isEmpty ? "." : folder, [.read, .directory])
                 .replace(parts[parts.count - 1], with: bytes)
         }
     }

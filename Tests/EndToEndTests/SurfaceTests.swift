@@ -236,5 +236,18 @@ extension EndToEnd {
             #expect(reverts[0]["code"] == "ok" && reverts[0]["text"] == "add\n")
             #expect(reverts[1]["code"] == "not-replaceable" && reverts[1]["text"] == "mine")
         }
+
+        @Test("a command can be run under a policy that shows files in place")
+        func commandInPlace() throws {
+            let night = try Self.night(
+                "save: in-place\nsurface: [agent/agent.py, agent/prompts/known.md]\n"
+            )
+            let script = "cd /work/agent && echo x >agent.py && cat agent.py prompts/known.md"
+            let ended = try night.run(
+                ["sandbox", "exec", "--directory", "\(night.scratch.path)/policies"],
+                after: ["--policy", "coding-agent", "--", "/bin/sh", "-c", script]
+            )
+            #expect(ended.code == 0 && ended.output == "x\n", "\(ended)")
+        }
     }
 }
