@@ -129,19 +129,19 @@ public struct ExperimentInputs {
         }
     }
 
-    // Both lie in one directory of the candidate's sandbox, and neither may take the other's place.
+    // Both lie in one directory of the candidate's sandbox, and neither may take the other's place, nor
+    // that of a directory which the other lies in: an exam of such files would be void.
     private static func require(
         _ surface: Surface,
         apartFrom benchmark: BenchmarkFiles
     ) throws(SupervisorError) {
-        guard let shared = benchmark.candidate.map(\.name).first(where: surface.names) else {
-            return
-        }
+        let names = benchmark.candidate.map(\.name)
+        guard let shared = names.first(where: { surface.displaces($0) }) else { return }
         throw SupervisorError(
             .usage,
             operation: "read the policy coding-agent",
             location: "surface",
-            reason: "it names \(shared), which is a file of the benchmark",
+            reason: "it leaves no place for \(shared), which is a file of the benchmark",
             remedy: "list other files, or others in the benchmark's candidate.files"
         )
     }
@@ -201,6 +201,18 @@ public struct ExperimentInputs {
             try directory.setOwner(StateLayout.supervisor, group: StateLayout.supervisor)
             return Descriptor?.Box(directory)
         }
+    }
+}
+
+extension Surface {
+    /// Whether it names a file, a directory above it, or something below it.
+    fileprivate func displaces(_ file: String) -> Bool {
+        var path = ""
+        for part in file.split(separator: "/") {
+            path += path.isEmpty ? String(part) : "/\(part)"
+            if names(path) { return true }
+        }
+        return patterns.contains { $0.text.hasPrefix(file + "/") }
     }
 }
 

@@ -249,5 +249,23 @@ extension EndToEnd {
             )
             #expect(ended.code == 0 && ended.output == "x\n", "\(ended)")
         }
+
+        @Test(
+            "a surface that can take the place of a benchmark's file is refused by name",
+            arguments: [
+                ("agent/lib.py", "\"agent/*\""), ("agent/lib/one.py", "\"agent/*\""),
+                ("agent/lib", "\"agent/lib/*.md\""),
+            ]
+        )
+        func shared(_ name: String, _ pattern: String) throws {
+            let night = try Self.night(
+                "save: replace\nsurface: [agent/agent.py, \(pattern)]\n",
+                sharing: name
+            )
+            // A directory would be refused for itself.
+            try FileManager.default.removeItem(atPath: "\(night.directory)/agent/prompts")
+            let ended = try night.run(["prepare", night.directory])
+            #expect(ended.code == 2 && ended.notes.contains("\(name), which is"), "\(ended)")
+        }
     }
 }
