@@ -194,9 +194,11 @@ struct OwnersTree {
         }
     }
 
-    // Tracked and without a difference to HEAD; outside a repository, nothing is committed.
+    // Tracked and without a difference to HEAD; outside a repository, nothing is committed. The option
+    // counts where the owner's `status.showUntrackedFiles` hides what was never committed.
     private func isCommitted(_ paths: [String]) throws(SupervisorError) -> Bool {
-        let status = try git(["status", "--porcelain", "--ignored", "--"] + paths, mayFail: true)
+        let words = ["status", "--porcelain", "--ignored", "--untracked-files=all", "--"]
+        let status = try git(words + paths, mayFail: true)
         guard let status else { return false }
         return status.isEmpty
     }

@@ -267,5 +267,25 @@ extension EndToEnd {
             let ended = try night.run(["prepare", night.directory])
             #expect(ended.code == 2 && ended.notes.contains("\(name), which is"), "\(ended)")
         }
+
+        @Test("what was never committed is kept, even where git is told not to show it")
+        func untracked() throws {
+            let night = try Self.prepared(
+                "save: replace\nsurface: [agent/agent.py, \"agent/prompts/*.md\"]\n",
+                agent: ""
+            )
+            let git = "git -C '\(night.directory)' -c user.name=a -c user.email=a@a.invalid"
+            let script = """
+                \(git) init -q && \(git) add agent && \(git) commit -qm template &&
+                \(git) config status.showUntrackedFiles no
+                """
+            let made = try Program("/bin/sh", ["-c", script], temporary: night.scratch.path)
+                .waitForEnd()
+            try #require(made.code == 0, "\(made)")
+            let mine = "\(night.directory)/agent/prompts/mine.md"
+            try "x\n".write(toFile: mine)
+            let kept = try night.run(["apply", night.directory])
+            #expect(kept.code == 2 && FileManager.default.fileExists(atPath: mine), "\(kept)")
+        }
     }
 }
