@@ -215,13 +215,13 @@ extension EndToEnd {
                 "save: in-place\nsurface: [agent/agent.py, agent/prompts/known.md]\n",
                 agent: Self.shared + """
                     import errno
+                    open(AGENT, "w").close()
                     try:
                         with open(HERE + "known.md", "ab", 0) as file:
                             while True:
                                 file.write(b"x" * 65536)
                     except OSError as error:
                         say("filled", full=error.errno == errno.ENOSPC)
-                    open(AGENT, "w").close()
                     say("revert", code=code(ask("revert")), text=open(HERE + "known.md").read())
                     with open(AGENT, "w") as file:
                         file.write("mine")
