@@ -120,7 +120,7 @@ extension CandidateSnapshot {
         case "ENOENT", "ENOTDIR": .candidate(.missing)
         case "ELOOP", "EXDEV": .candidate(.symbolicLink)
         case "ENXIO", "ENODEV": .candidate(.notRegular(kind: .special))
-        case "EACCES", "EPERM": .candidate(.unreadable(reason: error.name))
+        case "EACCES", "EPERM", "EAGAIN": .candidate(.unreadable(reason: error.name))
         default: host("open the candidate", file, error)
         }
     }

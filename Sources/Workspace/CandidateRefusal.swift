@@ -97,7 +97,7 @@ public indirect enum CandidateRefusal: Error, Sendable, Equatable {
         case .tooLarge: "keep the agent's source small; data does not belong in it"
         case .changedWhileRead: "stop what writes to the file, then submit again"
         case .notUTF8, .zeroByte: "save the file as UTF-8 text"
-        case .unreadable: "give the file the mode 0644"
+        case .unreadable: "give the file the mode 0644, its directory 0755, and hold no lease on it"
         case .badName: "rename or remove it"
         case .notADirectory: "remove it, and make a directory of that name where one is needed"
         case .tooMany: "remove what is not needed"

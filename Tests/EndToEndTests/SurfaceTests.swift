@@ -189,6 +189,12 @@ extension EndToEnd {
                     os.chmod(HERE + "known.md", 0)
                     judged("nobody may read it")
                     os.chmod(HERE + "known.md", 0o644)
+                    import fcntl, signal
+                    signal.signal(signal.SIGIO, signal.SIG_IGN)
+                    held = open(HERE + "known.md", "r+")
+                    fcntl.fcntl(held, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+                    judged("a lease is on it")
+                    held.close()
                     note("known.md", "add subtract multiply\\n")
                     judged("better still")
                     """
@@ -199,7 +205,7 @@ extension EndToEnd {
             }
             #expect(try night.agentLog("tried").count == 3)
             let codes = try night.agentLog("judged").map { $0["code"]?.stringValue }
-            #expect(codes == ["ok", "ok", "unreadable", "ok"])
+            #expect(codes == ["ok", "ok", "unreadable", "unreadable", "ok"])
             let verdicts = try night.bodies(.decision).map { $0["verdict"]?.stringValue }
             #expect(verdicts == ["accepted", "rejected", "accepted"])
             let revert = try #require(try night.agentLog("revert").first)
