@@ -24,7 +24,7 @@ extension LoopShell {
                 commit = try repository.commit(of: snapshot.digest)?.hex
             }
             lastSnapshot = snapshot
-            let findings = audit.findings(in: snapshot.text, previousSize: bestSize)
+            let findings = audit.findings(in: snapshot, previousSize: bestSize)
             post(
                 .snapshotTaken(
                     SnapshotFacts(

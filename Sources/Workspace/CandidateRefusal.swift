@@ -109,7 +109,14 @@ public indirect enum CandidateRefusal: Error, Sendable, Equatable {
 extension CandidateRefusal: CustomStringConvertible {
     /// Operation, location, reason and remedy on one line.
     public var description: String {
-        let place = if case .of = self { "" } else { "\(Surface.program): " }
+        let place =
+            if case .of = self {
+                ""
+            } else if case .tooMany = self {
+                "agent/: "
+            } else {
+                "\(Surface.program): "
+            }
         return "copy the candidate out: \(place)\(reason); remedy: \(remedy)"
     }
 }

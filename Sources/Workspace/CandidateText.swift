@@ -50,6 +50,28 @@ extension CandidateSnapshot {
     }
 }
 
+extension StaticAudit {
+    /// Audits a candidate: growth and phrases over all of its files, lines file by file.
+    ///
+    /// - Parameters:
+    ///   - candidate: the candidate.
+    ///   - previousSize: the size in bytes of the candidate that it would replace.
+    /// - Returns: the findings; of several files, those with a line begin with its file.
+    public func findings(
+        in candidate: CandidateSnapshot,
+        previousSize: Int
+    ) -> [AuditFinding] {
+        let all = findings(in: candidate.text, previousSize: previousSize)
+        guard candidate.files.count > 1 else { return all }
+        let lines = candidate.files.flatMap { file in
+            findings(in: file.text, previousSize: .max).filter { $0.line != nil }.map {
+                AuditFinding(kind: $0.kind, line: $0.line, detail: "\(file.path): \($0.detail)")
+            }
+        }
+        return Array((all.filter { $0.line == nil } + lines).prefix(Self.maximumFindings))
+    }
+}
+
 extension CandidateFile {
     /// The file as text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }

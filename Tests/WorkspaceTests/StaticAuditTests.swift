@@ -4,7 +4,7 @@ import Workspace
 
 @Suite("The static audit")
 struct StaticAuditTests {
-    private func kinds(_ text: String, previousSize: Int = 1_000) throws -> [AuditFinding.Kind] {
+    private func audit() throws -> StaticAudit {
         let markers = TaskMarkers(
             ids: [try TaskID("refund-017")],
             texts: [
@@ -14,8 +14,21 @@ struct StaticAuditTests {
             publicTexts: ["please follow the policy of the shop at all times and be kind to all"]
         )
         return StaticAudit(markers: markers)
-            .findings(in: text, previousSize: previousSize)
-            .map(\.kind)
+    }
+
+    private func kinds(_ text: String, previousSize: Int = 1_000) throws -> [AuditFinding.Kind] {
+        try audit().findings(in: text, previousSize: previousSize).map(\.kind)
+    }
+
+    @Test("of several files, a line is one of its own file, and growth is that of all together")
+    func severalFiles() throws {
+        let texts = ["agent/agent.py": "pass\n", "agent/a.md": "\n\nsee refund-017\n"]
+        let candidate = try CandidateSnapshot(
+            checking: texts.map { CandidateFile(path: $0.key, bytes: Array($0.value.utf8)) }
+        )
+        let found = try audit().findings(in: candidate, previousSize: -40_000)
+        #expect(found.map(\.kind) == [.sizeGrowth, .taskName])
+        #expect(found.last?.line == 3 && found.last?.detail == "agent/a.md: 1 names of tasks")
     }
 
     @Test("an ordinary agent has no finding")
