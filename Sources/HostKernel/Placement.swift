@@ -20,6 +20,15 @@ extension Descriptor {
         try openBeneath(done, [.read, .directory]).replace(name, with: bytes)
     }
 
+    /// Removes a file beneath this directory; the directories in between stay.
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func takeAway(_ path: String) throws(SystemError) {
+        let parts = path.split(separator: "/").map(String.init)
+        let above = parts.dropLast().joined(separator: "/")
+        try openBeneath(above.isEmpty ? "." : above, [.read, .directory]).remove(parts.last ?? "")
+    }
+
     private borrowing func makeNested(_ path: String) throws(SystemError) {
         let parts = path.split(separator: "/").map(String.init)
         if parts.count == 1 {

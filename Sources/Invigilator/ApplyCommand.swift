@@ -149,19 +149,12 @@ struct OwnersTree {
                 try folder.place(bytes, at: Self.beneath(path))
             }
             for path in current.keys where result.files[path] == nil {
-                let (above, name) = Self.split(Self.beneath(path))
-                try folder.openBeneath(above, [.read, .directory]).remove(name)
+                try folder.takeAway(Self.beneath(path))
             }
         }
     }
 
     private static func beneath(_ path: String) -> String { String(path.dropFirst("agent/".count)) }
-
-    private static func split(_ path: String) -> (folder: String, name: String) {
-        let parts = path.split(separator: "/").map(String.init)
-        let folder = parts.dropLast().joined(separator: "/")
-        return (folder.isEmpty ? "." : folder, parts[parts.count - 1])
-    }
 
     // The files of the surface that are there now.
     private func present(

@@ -1,5 +1,4 @@
 internal import HostKernel
-internal import ExamResults
 internal import Ledger
 internal import LinuxKernel
 internal import Report
@@ -21,13 +20,7 @@ struct DemoReport {
         let page = ReportPage.render(
             entries: try ledger.entries(),
             verification: try ledger.verify(),
-            candidateTexts: { hex in
-                // A candidate that was never kept has no text to show.
-                guard let digest = try? CandidateDigest(hex: hex),
-                    let commit = try? repository.commit(of: digest)
-                else { return nil }
-                return try? repository.candidate(in: commit).texts
-            }
+            candidateTexts: { ReportCommand.texts(of: $0, in: repository) }
         )
         try supervision.writeForOperator("report.html", Array(page.utf8))
     }

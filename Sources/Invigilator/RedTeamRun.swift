@@ -361,43 +361,6 @@ final class RedTeamRun {
         return .ended(exit.isTruncated ? "truncated" : exit.kind.name)
     }
 
-    private func honest(
-        _ rooms: [RedTeamRoom],
-        _ site: SandboxSite
-    ) throws(SupervisorError) -> [RedTeamReport.HonestResult] {
-        var found: [RedTeamReport.HonestResult] = []
-        for room in rooms {
-            let guest = try room.honest()
-            try wait(for: [guest], site)
-            let said = String(decoding: guest.output, as: UTF8.self)
-            let end = guest.exit.map { "\($0.kind.name) \($0.code ?? -1)" } ?? "no exit"
-            let problem =
-                said == HonestProgram.good
-                ? nil : "it ended as \(end) and said \(SafeText.cleaned(said, atMost: 200))"
-            found.append(RedTeamReport.HonestResult(role: room.role, problem: problem))
-        }
-        return found
-    }
-
-    private func wait(
-        for guests: [RedTeamRoom.Guest],
-        _ site: SandboxSite,
-        orUntil condition: () -> Bool = { false }
-    ) throws(SupervisorError) {
-        try kernel("wait for attacks", "event loop") { () throws(SystemError) in
-            try site.loop.run(until: { site.isLost || condition() || guests.allSatisfy(\.isOver) })
-        }
-        guard !site.isLost else {
-            throw SupervisorError(
-                .hostFailed,
-                operation: "attack a sandbox",
-                location: "launcher",
-                reason: "it ended",
-                remedy: "look at its last words above; report this if an attack ended it"
-            )
-        }
-    }
-
     private var results: [ProbeResult] {
         probes.filter { $0.channel == nil }.flatMap { probe in
             roles.filter { probe.roles.contains($0) }.map { role in

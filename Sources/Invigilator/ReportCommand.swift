@@ -47,8 +47,9 @@ struct ReportCommand: ParsableCommand {
         )
     }
 
-    // A candidate that cannot be read is shown without its text; `verify` says what is wrong.
-    private static func texts(
+    /// The texts of a candidate, for a page; one that cannot be read is shown without them, and `verify`
+    /// says what is wrong.
+    static func texts(
         of digest: String,
         in repository: CandidateRepository
     ) -> [String: String]? {

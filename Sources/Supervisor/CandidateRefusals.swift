@@ -30,6 +30,17 @@ struct CandidateRefusals {
 }
 
 extension RefusalRecord {
+    /// A coding agent that ended by the signal with which the filter kills.
+    static func killedByFilter(iteration: Int) -> RefusalRecord {
+        RefusalRecord(
+            layer: Layer.filter.rawValue,
+            attempt: "make a call that is killed for",
+            detail: "it ended by SIGSYS, as a call of x32 or of another architecture does",
+            iteration: iteration,
+            by: "coding-agent"
+        )
+    }
+
     /// A sealed exam that was ended because a counter of the host moved too far.
     ///
     /// The exam is void all the same: the counters are the host's, and another program may have moved

@@ -34,10 +34,7 @@ extension CodingSandbox {
         case .inPlace: try overwrite(candidate.files)
         }
         let kept = Set(candidate.files.map(Self.beneath))
-        for path in try others(than: kept) {
-            let (folder, name) = Self.split(path)
-            try surface.directory.openBeneath(folder, [.read, .directory]).remove(name)
-        }
+        for path in try others(than: kept) { try surface.directory.takeAway(path) }
         return true
     }
 
@@ -48,9 +45,13 @@ extension CodingSandbox {
     }
 
     private func replace(_ file: CandidateFile) throws(SystemError) {
-        let (folder, name) = Self.split(Self.beneath(file))
+        let parts = Self.beneath(file).split(separator: "/").map(String.init)
+        let (folder, name) = (parts.dropLast().joined(separator: "/"), parts[parts.count - 1])
         do throws(SystemError) {
-            let opened = try surface.directory.openBeneath(folder, [.read, .directory])
+            let opened = try surface.directory.openBeneath(
+                folder.isEmpty ? "." : folder,
+                [.read, .directory]
+            )
             if try FileStatus(of: name, in: opened).kind == .directory {
                 try opened.rename(name, to: ".replaced")
             }
@@ -58,13 +59,6 @@ extension CodingSandbox {
             guard error.isMissing else { throw error }
         }
         try surface.directory.place(file.bytes, at: Self.beneath(file))
-    }
-
-    // The directory and the name in it.
-    private static func split(_ path: String) -> (folder: String, name: String) {
-        let parts = path.split(separator: "/").map(String.init)
-        let folder = parts.dropLast().joined(separator: "/")
-        return (folder.isEmpty ? "." : folder, parts[parts.count - 1])
     }
 
     // The files that the sandbox shows are these: new ones of their names would not be seen there.

@@ -274,6 +274,10 @@ public final class LoopShell {
             return
         }
         try coding?.start { [unowned self] exit in
+            // Before the end: after it the run may be over.
+            if exit.kind == .violation {
+                post(.refused(.killedByFilter(iteration: machine.workingIteration)))
+            }
             post(.agentExited(code: Int(exit.code ?? (128 + (exit.signal ?? 9)))))
         }
         progress("coding agent \(supervision.inputs.codingAgent.name) started")

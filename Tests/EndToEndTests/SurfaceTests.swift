@@ -146,6 +146,26 @@ extension EndToEnd {
                 encoding: .utf8
             )
             #expect(applied == best.output)
+            let git = """
+                cd '\(night.directory)'
+                export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x
+                git init -q && mv agent/prompts/more.md agent/prompts/old.md
+                git add agent && git commit -qm one
+                """
+            let show = "git -C '\(night.directory)' ls-tree -r --name-only"
+            func shell(_ line: String) throws -> Ended {
+                try Program("/bin/sh", ["-ec", line], temporary: "\(night.scratch.path)/tmp")
+                    .waitForEnd()
+            }
+            try #require(try shell(git).code == 0)
+            try night.done(["apply", night.directory, "--branch", "taken"])
+            let taken = try shell(show + " taken").output
+            #expect(
+                taken.contains("agent/prompts/more.md") && !taken.contains("old.md"),
+                "\(taken)"
+            )
+            #expect(try shell(show + " HEAD").output.contains("agent/prompts/old.md"))
+            #expect(try night.run(["apply", night.directory, "--branch", "taken"]).code == 2)
             let report = try night.done(["report", night.directory, "-o", "-"])
             #expect(report.output.contains("agent/prompts/more.md"))
             try night.done(["verify", night.directory])

@@ -28,6 +28,28 @@ struct CampaignStateTests {
         }
     }
 
+    @Test("a genesis row that names no surface is of the one file, in a private directory")
+    func noSurface() throws {
+        var rows = try Bench.prepared()
+        let first = rows[0]
+        var body = try #require(first.body.objectValue)
+        func genesis() -> RecordedRow {
+            RecordedRow(
+                sequence: first.sequence,
+                time: first.time,
+                kind: first.kind,
+                body: .object(body)
+            )
+        }
+        body["surface"] = "in-place agent/agent.py agent/a.md"
+        rows[0] = genesis()
+        let named = try CampaignState(replaying: rows).genesis
+        #expect(named?.surface == "in-place agent/agent.py agent/a.md")
+        body["surface"] = nil
+        rows[0] = genesis()
+        #expect(try CampaignState(replaying: rows).genesis?.surface == "replace agent/agent.py")
+    }
+
     @Test("a row out of order is refused with its number")
     func outOfOrder() throws {
         var bench = try Bench()

@@ -110,6 +110,11 @@ struct PolicyReadingTests {
             ("surface: [agent/agent.py, workspace/suite.json]", "no file below agent/"),
             ("surface: [agent/agent.py, agent/../x]", "no file below agent/"),
             ("save: in-place\nsurface: [agent/agent.py, \"agent/*.md\"]", "a * names others"),
+            (
+                "surface: [agent/agent.py, "
+                    + (1...32).map { "agent/\($0)" }.joined(separator: ", ") + "]",
+                "more than 32"
+            ),
             ("save: both", "is not known"), ("save: in-place", ""),
         ]
     )
