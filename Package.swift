@@ -108,6 +108,8 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "StrictJSON", swiftSettings: house),
+        // What a sandbox may say to a model, and what a model may answer, as pure values.
+        .target(name: "ModelDialects", dependencies: ["StrictJSON"], swiftSettings: house),
         .target(
             name: "SeccompCompiler",
             dependencies: ["SandboxPlan", "CSeccomp"],
@@ -260,6 +262,7 @@ let package = Package(
             of: ["LauncherClient", "LauncherProtocol", "SandboxPlan", "TestSupport"]
         ),
         tests("StrictJSONTests", of: ["StrictJSON", "TestSupport"]),
+        tests("ModelDialectsTests", of: ["ModelDialects", "StrictJSON", "TestSupport"]),
         tests(
             "SeccompCompilerTests",
             of: ["FilterLint", "PolicyEffects", "SeccompCompiler", "SandboxPlan", "TestSupport"]

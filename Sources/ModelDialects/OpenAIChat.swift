@@ -1,0 +1,327 @@
+internal import StrictJSON
+
+/// The allow-list of OpenAI chat completions (API reference, `POST /v1/chat/completions`), with the
+/// members that litellm adds to messages it received.
+enum OpenAIChat {
+    static let imageTypes = ["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"]
+    static let cacheControl = Shape.unsealed(
+        .object(["type": .word(["ephemeral"]), "ttl": .word(["5m", "1h"])], required: ["type"]),
+        .cacheControl
+    )
+    static let identity = Shape.unsealed(.text, .identity)
+
+    static let request = Shape.Members(
+        [
+            "model": .text,
+            "messages": .list(message, most: 20_000),
+            "stream": .truth,
+            "stream_options": .object(["include_usage": .truth, "include_obfuscation": .truth]),
+            "tools": .list(tool, most: 1_000),
+            "tool_choice": toolChoice,
+            "functions": .list(.object(function), most: 1_000),
+            "function_call": .kinds(
+                text: .word(["none", "auto"]),
+                object: .object(["name": .text], required: ["name"])
+            ),
+            "parallel_tool_calls": .truth,
+            "temperature": .number(0...2),
+            "top_p": .number(0...1),
+            "top_k": .integer(-1...1_000_000),
+            "min_p": .number(0...1),
+            "n": .integer(1...1_000_000),
+            "best_of": .integer(1...1_000_000),
+            "max_tokens": .count,
+            "max_completion_tokens": .count,
+            "reasoning_effort": .text,
+            "verbosity": .word(["low", "medium", "high"]),
+            "stop": .kinds(text: .text, list: .list(.text, most: 16)),
+            "presence_penalty": .number(-2...2),
+            "frequency_penalty": .number(-2...2),
+            "logit_bias": .kinds(object: .json),
+            "logprobs": .truth,
+            "top_logprobs": .integer(0...20),
+            "seed": .integer(.min ... .max),
+            "response_format": responseFormat,
+            "prediction": .object(
+                ["type": .word(["content"]), "content": textContent],
+                required: ["type", "content"]
+            ),
+            "modalities": .list(.word(["text"]), most: 4),
+            "user": identity,
+            "safety_identifier": identity,
+            "metadata": .unsealed(.kinds(object: .json), .identity),
+            "prompt_cache_key": .unsealed(.text, .cacheControl),
+            "prompt_cache_retention": .unsealed(.text, .cacheControl),
+            "store": .removed(.storedState),
+            "service_tier": .removed(.serviceTier),
+            "web_search_options": .providerTool,
+            "plugins": .providerTool,
+            // Other servers' words for the effort.
+            "reasoning": .removed(.effortChanged),
+            "thinking": .removed(.effortChanged),
+            "enable_thinking": .removed(.effortChanged),
+            "thinking_budget": .removed(.effortChanged),
+        ],
+        required: ["model", "messages"]
+    )
+}
+
+// MARK: - messages
+
+extension OpenAIChat {
+    private static let textPart: [String: Shape] = ["text": .text, "cache_control": cacheControl]
+    private static let imagePart = Shape.Members(
+        [
+            "image_url": .kinds(
+                text: .dataURL(imageTypes),
+                object: .object(
+                    [
+                        "url": .dataURL(imageTypes), "detail": .word(["auto", "low", "high"]),
+                        "format": .text,
+                    ],
+                    required: ["url"]
+                )
+            ),
+            "cache_control": cacheControl,
+        ],
+        required: ["image_url"]
+    )
+    private static let audioPart = Shape.Members(
+        [
+            "input_audio": .object(
+                ["data": .base64, "format": .word(["wav", "mp3"])],
+                required: ["data", "format"]
+            )
+        ],
+        required: ["input_audio"]
+    )
+    private static let filePart = Shape.Members(
+        [
+            "file": .object(
+                [
+                    "file_data": .dataURL(["application/pdf"]), "filename": .text,
+                    "format": .text,
+                    "file_id": .refused(.fileContent, "a file that the provider keeps"),
+                    "file_url": .refused(.urlContent, "content that the provider would fetch"),
+                ],
+                required: ["file_data"]
+            )
+        ],
+        required: ["file"]
+    )
+
+    static let textContent = Shape.kinds(
+        text: .text,
+        list: .list(
+            .tagged(.init("type", ["text": .init(textPart, required: ["text"])])),
+            most: 10_000
+        )
+    )
+    private static let userContent = Shape.kinds(
+        text: .text,
+        list: .list(
+            .tagged(
+                .init(
+                    "type",
+                    [
+                        "text": .init(textPart, required: ["text"]), "image_url": imagePart,
+                        "input_audio": audioPart, "file": filePart,
+                    ]
+                )
+            ),
+            most: 10_000
+        )
+    )
+    private static let assistantContent = Shape.kinds(
+        text: .text,
+        list: .list(
+            .tagged(
+                .init(
+                    "type",
+                    [
+                        "text": .init(textPart, required: ["text"]),
+                        "refusal": .init(["refusal": .text], required: ["refusal"]),
+                    ],
+                    // What litellm keeps of other providers' thinking.
+                    special: ["thinking": .removed(nil), "redacted_thinking": .removed(nil)]
+                )
+            ),
+            most: 10_000
+        )
+    )
+
+    private static let common: [String: Shape] = ["name": .text, "cache_control": cacheControl]
+    private static let message = Shape.tagged(
+        .init(
+            "role",
+            [
+                "developer": .init(common, required: ["content"]).and(["content": textContent]),
+                "system": .init(common, required: ["content"]).and(["content": textContent]),
+                "user": .init(common, required: ["content"]).and(["content": userContent]),
+                "tool": .init(common, required: ["content", "tool_call_id"])
+                    .and(["content": userContent, "tool_call_id": .text]),
+                "function": .init(common, required: ["name"]).and(["content": .orNull(.text)]),
+                "assistant": .init(common)
+                    .and([
+                        "content": .orNull(assistantContent),
+                        "refusal": .text,
+                        "reasoning_content": .text,
+                        "tool_calls": .list(toolCall, most: 1_000),
+                        "function_call": .object(called, required: ["name", "arguments"]),
+                        "audio": .refused(.storedState, "an answer that the provider keeps"),
+                        // litellm sends back what it received.
+                        "annotations": .removed(nil), "provider_specific_fields": .removed(nil),
+                        "thinking_blocks": .removed(nil), "reasoning": .removed(nil),
+                        "reasoning_details": .removed(nil), "images": .removed(nil),
+                    ]),
+            ]
+        )
+    )
+}
+
+// MARK: - tools
+
+extension OpenAIChat {
+    static let function = Shape.Members(
+        ["name": .text, "description": .text, "parameters": .schema, "strict": .truth],
+        required: ["name"]
+    )
+    private static let called: [String: Shape] = ["name": .text, "arguments": .text]
+    private static let callCommon: [String: Shape] = [
+        "id": .text, "index": .integer(0...10_000), "provider_specific_fields": .removed(nil),
+    ]
+    private static let toolCall = Shape.tagged(
+        .init(
+            "type",
+            [
+                "function": .init(callCommon, required: ["id", "function"])
+                    .and(["function": .object(called, required: ["name", "arguments"])]),
+                "custom": .init(callCommon, required: ["id", "custom"])
+                    .and([
+                        "custom": .object(
+                            ["name": .text, "input": .text],
+                            required: ["name", "input"]
+                        )
+                    ]),
+            ],
+            absent: .init(callCommon, required: ["id", "function"])
+                .and(["function": .object(called, required: ["name", "arguments"])])
+        )
+    )
+
+    static let grammar = Shape.tagged(
+        .init(
+            "type",
+            [
+                "text": .init([:]),
+                "grammar": .init([
+                    "syntax": .word(["lark", "regex"]), "definition": .text,
+                    "grammar": .object(["syntax": .word(["lark", "regex"]), "definition": .text]),
+                ]),
+            ]
+        )
+    )
+    private static let tool = Shape.tagged(
+        .init(
+            "type",
+            [
+                "function": .init(["cache_control": cacheControl], required: ["function"])
+                    .and(["function": .object(function.and(["cache_control": cacheControl]))]),
+                "custom": .init(
+                    [
+                        "custom": .object(
+                            ["name": .text, "description": .text, "format": grammar],
+                            required: ["name"]
+                        )
+                    ],
+                    required: ["custom"]
+                ),
+            ],
+            otherwise: .providerTool
+        )
+    )
+
+    private static let named = Shape.object(["name": .text], required: ["name"])
+    private static let toolChoice = Shape.kinds(
+        text: .word(["none", "auto", "required", "any"]),
+        object: .tagged(
+            .init(
+                "type",
+                [
+                    "function": .init(["function": named], required: ["function"]),
+                    "custom": .init(["custom": named], required: ["custom"]),
+                ],
+                otherwise: .providerTool
+            )
+        )
+    )
+    private static let responseFormat = Shape.tagged(
+        .init(
+            "type",
+            [
+                "text": .init([:]), "json_object": .init([:]),
+                "json_schema": .init(
+                    [
+                        "json_schema": .object(
+                            [
+                                "name": .text, "description": .text, "schema": .schema,
+                                "strict": .truth,
+                            ],
+                            required: ["name"]
+                        )
+                    ],
+                    required: ["json_schema"]
+                ),
+            ]
+        )
+    )
+}
+
+// MARK: - pins
+
+extension RequestDraft {
+    mutating func pinOpenAIChat() {
+        members["model"] = .string(pin.model)
+        members["store"] = false
+        pinTemperature(undoing: ["top_p", "top_k", "min_p"])
+        let limit = pinOutput(Dialect.openAIChat.outputNames)
+        pinWord("reasoning_effort")
+        let choices = pinChoices()
+        outputLimit = limit * choices
+        isStreaming = members["stream"]?.boolValue == true
+        if isStreaming {
+            addsUsage = members["stream_options"]?["include_usage"]?.boolValue != true
+            members["stream_options"] = ["include_usage": true]
+        } else {
+            members["stream_options"] = nil
+        }
+        dropEmptyTools()
+    }
+
+    /// Puts the pinned effort in place of whatever was asked.
+    private mutating func pinWord(_ name: String) {
+        let asked = members.removeValue(forKey: name)?.stringValue
+        if let asked, asked != pin.effort { reader.note(.effortChanged, name) }
+        if let effort = pin.effort { members[name] = .string(effort) }
+    }
+
+    private mutating func pinChoices() -> Int {
+        for name in ["n", "best_of"] {
+            guard let asked = members.removeValue(forKey: name)?.intValue else { continue }
+            if asked > pin.maximumChoices { reader.note(.fanOutChanged, name) }
+            let choices = min(asked, pin.maximumChoices)
+            // The provider's default is one, and not every server knows the member.
+            if name == "n", choices > 1 { members[name] = JSONValue(choices) }
+        }
+        return members["n"]?.intValue ?? 1
+    }
+
+    /// A list of tools of which none is left, and a choice among them, are errors upstream.
+    mutating func dropEmptyTools() {
+        guard members["tools"]?.arrayValue?.isEmpty ?? true else { return }
+        members["tools"] = nil
+        guard members["functions"] == nil else { return }
+        members["tool_choice"] = nil
+        members["parallel_tool_calls"] = nil
+    }
+}
