@@ -67,7 +67,7 @@ struct RedTeamCommand: ParsableCommand {
         let chosen = try probes()
         guard !list else { return try Console.write(RedTeamList.text(chosen)) }
         try StateAccess.requireRoot(to: "attack sandboxes")
-        let roles = try role.map { [try Self.role(named: $0)] } ?? SandboxRole.allCases
+        let roles = try role.map { [try Self.role(named: $0)] } ?? [SandboxRole].everywhere
         let facts = HostFacts.probe(pythonPath: options.python, homes: ["/root"])
         let file = try junitFile()
         let rival = try rival()
@@ -151,7 +151,7 @@ struct RedTeamCommand: ParsableCommand {
     }
 
     private static func role(named name: String) throws(SupervisorError) -> SandboxRole {
-        guard let role = SandboxRole.allCases.first(where: { $0.label == name }) else {
+        guard let role = [SandboxRole].everywhere.first(where: { $0.label == name }) else {
             throw unknown("sandbox", name, "coding, candidate, examiner")
         }
         return role

@@ -68,6 +68,7 @@ final class RedTeamRoom {
         case .coding: "/work"
         case .candidate: "/candidate"
         case .examiner: "/examiner"
+        case .broker: fatalError("no attack is made in the broker's sandbox")
         }
     }
 

@@ -151,7 +151,13 @@ public final class LauncherClient {
         guard case .launched(_, let steps) = answer.reply else {
             throw unexpected("launch a sandbox", answer.reply)
         }
-        let sandbox = RunningSandbox(id: id, steps: steps, client: self, onExit: onExit)
+        let sandbox = RunningSandbox(
+            id: id,
+            steps: steps,
+            endpoint: answer.descriptor,
+            client: self,
+            onExit: onExit
+        )
         sandboxes[id] = sandbox
         if earlyEnds.remove(id) != nil { sandbox.hasEnded = true }
         if let exit = early.removeValue(forKey: id) { scheduleExit(id, exit) }

@@ -27,6 +27,7 @@ extension WireEncoder {
         write(plan.devices) { $0.write($1.rawValue) }
         write(plan.limits)
         write(plan.streams.rawValue)
+        write(plan.network.rawValue)
         write(plan.landlock.minimumABI)
         write(plan.landlock.rules) {
             $0.write($1.path.text)

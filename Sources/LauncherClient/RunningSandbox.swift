@@ -1,3 +1,4 @@
+public import HostKernel
 public import LauncherProtocol
 public import LinuxKernel
 
@@ -26,17 +27,23 @@ public final class RunningSandbox {
     /// Whether it is frozen now.
     public private(set) var isFrozen = false
 
+    /// Where the plan has an endpoint, the listener on it, until somebody takes it; absent, too, where
+    /// the launcher could not make a network ahead of the launch.
+    public let endpoint: Descriptor?.Box?
+
     private unowned let client: LauncherClient
     private let onExit: (SandboxExit) -> Void
 
     init(
         id: UInt32,
         steps: [StepTime],
+        endpoint: Descriptor?.Box?,
         client: LauncherClient,
         onExit: @escaping (SandboxExit) -> Void
     ) {
         self.id = id
         self.steps = steps
+        self.endpoint = endpoint
         self.client = client
         self.onExit = onExit
     }

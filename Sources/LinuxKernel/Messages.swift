@@ -27,6 +27,16 @@ public struct ReceivedMessage: ~Copyable {
 }
 
 extension Descriptor {
+    /// Listens on 127.0.0.1 of the current network namespace, non-blocking (ip(7)).
+    ///
+    /// - Throws: ``SystemError``.
+    public static func loopbackListener(port: UInt16) throws(SystemError) -> Descriptor {
+        // As many may wait to be accepted as a broker that starts anew should find.
+        Descriptor(
+            adopting: try result("listen", "127.0.0.1:\(port)") { clx_loopback_listener(port, 256) }
+        )
+    }
+
     /// The largest message of the protocols in this package, in bytes.
     public static let largestMessage = 256 * 1024
 

@@ -77,12 +77,14 @@ struct PlanEffects {
     // MARK: - the outside
 
     var reaches: [String] {
-        var lines = ["loopback of its own network namespace; there is no other interface"]
+        let isHosts = plan.network == .host
+        let place = isHosts ? "anywhere that the host reaches" : "on loopback, the only interface"
+        var lines = [network]
         lines += resolved.policy.sockets.map { family in
             switch family {
             case .unix: "Unix sockets inside the sandbox"
-            case .inet: "TCP and UDP over IPv4 on loopback, the only interface"
-            case .inet6: "TCP and UDP over IPv6 on loopback, the only interface"
+            case .inet: "TCP and UDP over IPv4 \(place)"
+            case .inet6: "TCP and UDP over IPv6 \(place)"
             case .netlinkRoute: "the list of its own interfaces (netlink)"
             }
         }
@@ -90,6 +92,7 @@ struct PlanEffects {
             switch slot.purpose {
             case .frames: "descriptor \(slot.number): frames to and from the supervisor"
             case .verdicts: "descriptor \(slot.number): verdicts to the supervisor"
+            case .control: "descriptor \(slot.number): what the supervisor asks of the broker"
             }
         }
         switch plan.streams {
@@ -97,6 +100,16 @@ struct PlanEffects {
         case .terminal: lines.append("descriptors 0 to 2: a terminal of its own")
         }
         return lines
+    }
+
+    private var network: String {
+        switch plan.network {
+        case .loopback: "loopback of its own network namespace; there is no other interface"
+        case .endpoint:
+            "loopback of its own network namespace, on 127.0.0.1:\(NetworkView.port) the broker; "
+                + "there is no other interface"
+        case .host: "the host's network"
+        }
     }
 
     var sees: [String] {

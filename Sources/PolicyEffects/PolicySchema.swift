@@ -13,7 +13,7 @@ public enum PolicySchema {
         mapping(
             required: [
                 "policy": pattern("^[a-z0-9-]{1,64}$"), "version": ["const": 1],
-                "role": words(["coding", "candidate", "examiner"]),
+                "role": words(["coding", "candidate", "examiner", "broker"]),
                 "assurance": words(AssuranceLevel.allCases.map(\.name)), "root": root,
                 "proc": words(PolicyProc.allCases.map(\.rawValue)), "working-directory": path,
                 "streams": words(["pipes", "terminal"]), "limits": limits, "syscalls": syscalls,
@@ -23,8 +23,9 @@ public enum PolicySchema {
                 "mounts": list(mount), "devices": list(words(DeviceName.allCases.map(\.rawValue))),
                 "environment": map(text), "command": list(text),
                 "sockets": list(words(SocketFamily.allCases.map(\.rawValue))),
-                "descriptors": map(words(["frames", "verdicts"])),
+                "descriptors": map(words(["frames", "verdicts", "control"])),
                 "save": words(Surface.Save.allCases.map(\.rawValue)), "surface": list(text),
+                "network": words(NetworkView.allCases.map(\.rawValue)),
             ]
         ).adding([
             "$schema": "https://json-schema.org/draft/2020-12/schema",

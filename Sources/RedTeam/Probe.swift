@@ -288,8 +288,8 @@ public struct Probe: Sendable, Equatable {
 }
 
 extension [SandboxRole] {
-    /// Every role.
-    static var everywhere: [SandboxRole] { [.coding, .candidate, .examiner] }
+    /// Every role that holds somebody else's program.
+    public static var everywhere: [SandboxRole] { [.coding, .candidate, .examiner] }
     /// The roles of an exam.
     static var exam: [SandboxRole] { [.candidate, .examiner] }
     /// The coding agent's role.
@@ -303,6 +303,7 @@ extension SandboxRole {
         case .coding: "coding"
         case .candidate: "candidate"
         case .examiner: "examiner"
+        case .broker: "broker"
         }
     }
 }

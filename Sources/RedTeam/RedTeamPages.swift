@@ -88,14 +88,15 @@ extension RedTeamReport {
             let own = results.filter { $0.probe.family == family }
             guard !own.isEmpty else { return nil }
             let probes = Set(own.map(\.probe.id)).count
-            let roles = SandboxRole.allCases.map { role in
+            let roles = [SandboxRole].everywhere.map { role in
                 "\(own.count { $0.role == role })"
             }
             let record = "\(own.count { $0.role == nil })"
             return row([family.rawValue, "\(probes)"] + roles + [record] + counts(own))
         }
         let head =
-            ["family", "attacks"] + SandboxRole.allCases.map(\.label) + ["record"] + outcomeNames
+            ["family", "attacks"] + [SandboxRole].everywhere.map(\.label) + ["record"]
+            + outcomeNames
         return "## By family\n\n" + table(head, rows)
     }
 

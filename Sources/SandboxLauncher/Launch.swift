@@ -56,15 +56,23 @@ final class LaunchSite {
         } catch {}
     }
 
-    /// Calls a body in the network namespace that was made ahead, used once, or where there is none
-    /// asks the body to make one.
+    /// Calls a body in the network namespace that was made ahead, used once, with the plan's endpoint
+    /// open in it, or where there is none asks the body to make one; in the host's for a broker.
     func inNetwork<Answer>(
-        _ body: (_ isReady: Bool) throws(SystemError) -> Answer
+        of plan: SandboxPlan,
+        _ body: (_ isReady: Bool, _ endpoint: Held?) throws(SystemError) -> Answer
     ) throws(SystemError) -> Answer {
-        guard let ready = network, let own = ownNetwork else { return try body(false) }
+        guard plan.network != .host else { return try body(true, nil) }
+        guard let ready = network, let own = ownNetwork else { return try body(false, nil) }
         network = nil
         try CurrentProcess.enter(ready.descriptor)
-        let outcome = Result { () throws(SystemError) in try body(true) }
+        let outcome = Result { () throws(SystemError) in
+            let hasEndpoint = plan.network == .endpoint
+            return try body(
+                true,
+                hasEndpoint ? Held(try Descriptor.loopbackListener(port: NetworkView.port)) : nil
+            )
+        }
         do throws(SystemError) { try CurrentProcess.enter(own.descriptor) } catch {
             // Whoever is in a sandbox's network serves nobody: everything ends with the launcher.
             printError("invigilator-launcher: leave a sandbox's network namespace: \(error)")
@@ -124,6 +132,9 @@ struct Launch {
     let client: [Held]
     /// Times the steps.
     var clock = StepClock()
+    /// The plan's endpoint, once it was opened; a launcher of one sandbox opens none, because nobody
+    /// would answer.
+    private(set) var endpoint: Held?
 
     /// Carries the launch out.
     ///
@@ -228,7 +239,8 @@ struct Launch {
             let ends = try StreamEnds(plan.streams)
             let devices = try HeldTree.devices(of: plan)
             let control = try SharedPair.messageSockets()
-            return try site.inNetwork { isReady throws(SystemError) in
+            return try site.inNetwork(of: plan) { isReady, endpoint throws(SystemError) in
+                self.endpoint = endpoint
                 let context = InitContext(
                     plan: plan,
                     command: command,

@@ -144,7 +144,7 @@ final class ResidentLauncher {
             let running = try launch.run { [unowned self] sandbox, exit in gone(sandbox, exit) }
             sandboxes[request.id] = running.sandbox
             running.sandbox.onEnded = { [unowned self] in reply(.ended(id: request.id)) }
-            reply(.launched(id: request.id, steps: running.steps))
+            reply(.launched(id: request.id, steps: running.steps), with: launch.endpoint)
             // While the sandbox runs and nobody waits for us.
             site.prepareNetwork()
         } catch {

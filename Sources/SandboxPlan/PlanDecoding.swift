@@ -14,6 +14,7 @@ extension SandboxPlan {
         }
         limits = try SandboxLimits(from: &decoder)
         streams = try decoder.choice("streams")
+        network = try decoder.word("network")
         landlock = LandlockPlan(
             minimumABI: try decoder.integer("landlock ABI"),
             rules: try decoder.list("landlock rules", limit: 256) { input throws(PlanError) in

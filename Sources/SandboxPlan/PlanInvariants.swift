@@ -86,6 +86,9 @@ public enum PlanInvariants {
             case .tmpfs: break
             }
         }
+        guard plan.role != .broker || trees.isEmpty else {
+            throw refusal("mounts", "a tree shows the broker an experiment", "remove it")
+        }
         let allowed = plan.role == .examiner ? 0...1 : 0...0
         guard allowed.contains(vaults) else {
             throw refusal("mounts", "\(vaults) of the vault", "show an examiner one split of it")
@@ -118,11 +121,15 @@ public enum PlanInvariants {
                 )
             }
         }
-        guard plan.role != .coding || plan.root != .tree else {
-            throw refusal("root", "a coding sandbox has no tree as root", "use a skeleton root")
+        guard ![.coding, .broker].contains(plan.role) || plan.root != .tree else {
+            throw refusal("root", "a \(plan.role) has no tree as root", "use a skeleton root")
         }
         guard plan.role != .candidate || plan.root == .tree else {
             throw refusal("root", "a candidate's root must be a tree", "set it to the exam's tree")
+        }
+        guard (plan.network == .host) == (plan.role == .broker) else {
+            let reason = "a \(plan.role) sandbox with the network \(plan.network)"
+            throw refusal("network", reason, "give the host's to the broker, and to nobody else")
         }
         for mount in plan.mounts where plan.role == .candidate {
             if case .host = mount.source {
@@ -156,8 +163,11 @@ public enum PlanInvariants {
             guard slot.number > previous, slot.number < 32 else {
                 throw refusal("descriptors", "out of order or range", "list 3 to 31 in order")
             }
-            guard slot.purpose != .verdicts || plan.role == .examiner else {
-                throw refusal("descriptors", "a \(plan.role) gives no verdicts", "remove the slot")
+            guard slot.purpose != .verdicts || plan.role == .examiner,
+                slot.purpose != .control || plan.role == .broker
+            else {
+                let reason = "a \(plan.role) has no use for \(slot.purpose)"
+                throw refusal("descriptors", reason, "remove the slot")
             }
             previous = slot.number
         }

@@ -23,6 +23,8 @@ public struct SandboxPlan: Sendable, Equatable {
     public var limits: SandboxLimits
     /// How standard streams are connected.
     public var streams: StreamMode
+    /// What of a network there is.
+    public var network: NetworkView
     /// The Landlock rule set.
     public var landlock: LandlockPlan
     /// The compiled system-call filter.
@@ -47,6 +49,7 @@ public struct SandboxPlan: Sendable, Equatable {
         devices: [DeviceName],
         limits: SandboxLimits,
         streams: StreamMode,
+        network: NetworkView = .loopback,
         landlock: LandlockPlan,
         filter: SeccompProgram,
         environment: [EnvironmentVariable],
@@ -63,6 +66,7 @@ public struct SandboxPlan: Sendable, Equatable {
         self.devices = devices
         self.limits = limits
         self.streams = streams
+        self.network = network
         self.landlock = landlock
         self.filter = filter
         self.environment = environment
@@ -72,7 +76,7 @@ public struct SandboxPlan: Sendable, Equatable {
     }
 }
 
-/// The three kinds of payload a sandbox can hold.
+/// The kinds of payload a sandbox can hold.
 public enum SandboxRole: UInt8, Sendable, Equatable, CaseIterable {
     /// The untrusted coding agent.
     case coding = 1
@@ -80,6 +84,8 @@ public enum SandboxRole: UInt8, Sendable, Equatable, CaseIterable {
     case candidate = 2
     /// The benchmark's own code, with one split of the vault.
     case examiner = 3
+    /// Our own program between the other sandboxes and models: the only one with the host's network.
+    case broker = 4
 }
 
 /// What the host was shown to enforce, weakest first.
@@ -231,6 +237,19 @@ public enum StreamMode: UInt8, Sendable, Equatable {
     case terminal = 1
 }
 
+/// What of a network a payload has.
+public enum NetworkView: String, Sendable, Equatable, CaseIterable {
+    /// A loopback interface of its own, on which nobody else is.
+    case loopback
+    /// The same, and on ``port`` of 127.0.0.1 a listener of which the supervisor gets the descriptor.
+    case endpoint
+    /// The host's, which the broker alone has.
+    case host
+
+    /// The endpoint's TCP port, the same in each sandbox: a number that varied would tell something.
+    public static let port: UInt16 = 8377
+}
+
 /// One environment variable of the payload.
 public struct EnvironmentVariable: Sendable, Equatable {
     /// Letters, digits and underscore, not beginning with a digit.
@@ -265,4 +284,6 @@ public enum DescriptorPurpose: UInt8, Sendable, Equatable {
     case frames = 1
     /// Verdict frames, out of an examiner only.
     case verdicts = 2
+    /// Messages with descriptors, both ways, of the broker only.
+    case control = 3
 }

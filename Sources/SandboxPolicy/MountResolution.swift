@@ -40,7 +40,7 @@ struct MountResolution {
             )
         }
         do throws(PlanError) { return try policy.surface.mounts(of: planned) } catch {
-            problems.add(policy.place(of: "surface"), error.reason, remedy: error.remedy)
+            problems.add(error, at: policy.place(of: "surface"))
             return planned
         }
     }

@@ -1,4 +1,5 @@
 internal import SandboxPlan
+internal import SeccompCompiler
 
 /// What is wrong with a policy, in words: why, and what its author can do.
 ///
@@ -237,4 +238,24 @@ extension PolicyFault {
         "in place, only files are shown that are there when the agent starts; a * names others",
         "list the files by name, or use save: replace"
     )
+}
+
+extension ProblemList {
+    /// What the launcher would refuse, with the line of the policy that it is about.
+    func add(_ error: PlanError, of policy: SandboxPolicy) {
+        let key = error.location.prefix { $0 != "," && $0 != "." }
+        let mount = policy.mounts.first { error.location.hasSuffix(" \($0.target)") }
+        let place = mount?.place ?? policy.place(of: key == "filter" ? "syscalls" : String(key))
+        add(place, "\(error.location): \(error.reason)", remedy: error.remedy)
+    }
+
+    /// What cannot be resolved of one place.
+    func add(_ error: PlanError, at place: PolicyPlace) {
+        add(place, error.reason, remedy: error.remedy)
+    }
+
+    /// A list of calls that no filter can be made of.
+    func add(_ error: SeccompError, of policy: SandboxPolicy) {
+        add(policy.place(of: "syscalls"), error.description, remedy: "correct the groups")
+    }
 }

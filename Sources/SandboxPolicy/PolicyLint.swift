@@ -18,7 +18,7 @@ struct PolicyLint {
         }
         checkEnvironment()
         checkCommand()
-        checkDescriptors()
+        checkConnections()
     }
 
     /// No more than the launcher reads of one plan, with room for what resolution adds to it; a policy
@@ -47,13 +47,19 @@ struct PolicyLint {
                 "a coding sandbox may not share a tree with candidates",
                 remedy: "use a skeleton"
             )
+        case (.broker, .tree):
+            problems.add(
+                policy.place(of: "root"),
+                "a broker may not see a tree of an experiment",
+                remedy: "use a skeleton"
+            )
         case (.candidate, .skeleton):
             problems.add(
                 policy.place(of: "root"),
                 "a candidate's root must be a tree on a superblock of its own",
                 remedy: "write root: {tree: true}"
             )
-        case (.coding, .skeleton), (.candidate, .tree), (.examiner, _): break
+        case (.coding, .skeleton), (.candidate, .tree), (.examiner, _), (.broker, .skeleton): break
         }
     }
 
@@ -81,7 +87,7 @@ struct PolicyLint {
                 "a candidate may not see the host's file systems",
                 remedy: "put what it needs into its image"
             )
-        case (.vaultSplit, .coding), (.vaultSplit, .candidate):
+        case (.vaultSplit, .coding), (.vaultSplit, .candidate), (.vaultSplit, .broker):
             problems.add(
                 mount.place.child("vault"),
                 "only an examiner may see a vault",
@@ -126,12 +132,27 @@ struct PolicyLint {
         )
     }
 
-    private func checkDescriptors() {
+    private func checkConnections() {
         for slot in policy.descriptors where slot.purpose == .verdicts && policy.role != .examiner {
             problems.add(
                 policy.place(of: "descriptors").child("\(slot.number)"),
                 "a \(policy.role) may not give verdicts",
                 remedy: "remove the descriptor"
+            )
+        }
+        for slot in policy.descriptors where slot.purpose == .control && policy.role != .broker {
+            problems.add(
+                policy.place(of: "descriptors").child("\(slot.number)"),
+                "only the broker is told what to listen at",
+                remedy: "remove the descriptor"
+            )
+        }
+        if (policy.network == .host) != (policy.role == .broker) {
+            problems.add(
+                policy.place(of: "network"),
+                "the host's network is the broker's, and nobody else's",
+                remedy: policy.role == .broker
+                    ? "write network: host" : "write loopback or endpoint"
             )
         }
     }

@@ -50,6 +50,8 @@ private struct PolicyReading {
             reader.required("streams"),
             ["pipes": .pipes, "terminal": .terminal]
         )
+        let view = reader.optional("network")
+        let network: NetworkView? = scalars.choice(view, named(NetworkView.allCases))
         let limits = reader.required("limits").flatMap(LimitReading(problems: problems).limits)
         let sockets = scalars.distinct(reader.optional("sockets")) {
             scalars.choice($0, named(SocketFamily.allCases))
@@ -80,6 +82,7 @@ private struct PolicyReading {
             workingDirectory: directory,
             command: command,
             streams: streams,
+            network: network ?? .loopback,
             limits: limits,
             sockets: sockets,
             syscalls: syscalls,
@@ -101,7 +104,7 @@ private struct PolicyReading {
     private func role(_ node: PolicyNode?) -> SandboxRole? {
         scalars.choice(
             node,
-            ["coding": .coding, "candidate": .candidate, "examiner": .examiner]
+            ["coding": .coding, "candidate": .candidate, "examiner": .examiner, "broker": .broker]
         )
     }
 
@@ -152,7 +155,9 @@ private struct PolicyReading {
             problems.add(node.place, .noMapping(node.kind, "write {3: frames}, or {} for none"))
             return []
         }
-        let purposes: [String: DescriptorPurpose] = ["frames": .frames, "verdicts": .verdicts]
+        let purposes: [String: DescriptorPurpose] = [
+            "frames": .frames, "verdicts": .verdicts, "control": .control,
+        ]
         return entries.compactMap { entry -> DescriptorSlot? in
             let key = PolicyNode(content: .text(entry.key), place: entry.place)
             let number: UInt8? = scalars.integer(key, in: 3...31)

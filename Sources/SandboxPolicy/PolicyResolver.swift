@@ -77,6 +77,7 @@ public struct PolicyResolver: Sendable {
             devices: policy.devices,
             limits: policy.limits,
             streams: policy.streams,
+            network: policy.network,
             landlock: try landlock(of: policy, mounts: mounts, problems),
             filter: filter.program,
             environment: environment,
@@ -130,11 +131,7 @@ public struct PolicyResolver: Sendable {
             if let fault = faults.first { throw fault }
             return try SeccompCompiler.compile(rules)
         } catch {
-            problems.add(
-                policy.place(of: "syscalls"),
-                error.description,
-                remedy: "correct the groups"
-            )
+            problems.add(error, of: policy)
             throw PolicyRefusal(problems.problems)
         }
     }
@@ -151,7 +148,7 @@ public struct PolicyResolver: Sendable {
                 allowsTCP: policy.sockets.contains { $0 == .inet || $0 == .inet6 }
             )
         } catch {
-            problems.add(policy.place(of: "landlock"), error.reason, remedy: error.remedy)
+            problems.add(error, at: policy.place(of: "landlock"))
             throw PolicyRefusal(problems.problems)
         }
     }
@@ -165,10 +162,7 @@ public struct PolicyResolver: Sendable {
         do throws(PlanError) {
             try PlanInvariants.check(plan)
         } catch {
-            let key = error.location.prefix { $0 != "," && $0 != "." }
-            let mount = policy.mounts.first { error.location.hasSuffix(" \($0.target)") }
-            let place = mount?.place ?? policy.place(of: key == "filter" ? "syscalls" : String(key))
-            problems.add(place, "\(error.location): \(error.reason)", remedy: error.remedy)
+            problems.add(error, of: policy)
             throw PolicyRefusal(problems.problems)
         }
     }

@@ -17,7 +17,7 @@ public struct SandboxPolicy: Sendable, Equatable {
     /// What `/` is inside.
     public let root: PolicyRoot
     /// Mounts in the order of the document.
-    public let mounts: [PolicyMount]
+    public internal(set) var mounts: [PolicyMount]
     /// What of the writable tree is kept, and how it is shown; of a coding policy only.
     public let surface: Surface
     /// What `/proc` shows.
@@ -32,6 +32,8 @@ public struct SandboxPolicy: Sendable, Equatable {
     public let command: [String]
     /// How standard streams are connected.
     public let streams: StreamMode
+    /// What of a network there is.
+    public let network: NetworkView
     /// Resource limits.
     public let limits: SandboxLimits
     /// Socket families that may be made.
@@ -48,6 +50,23 @@ public struct SandboxPolicy: Sendable, Equatable {
     /// Where a top-level key stands; the first line when the document does not have it.
     public func place(of key: String) -> PolicyPlace {
         places[key] ?? PolicyPlace(line: 1, key: key)
+    }
+
+    /// The policy with more of the host shown, read-only, each path at its own place; one that is
+    /// missing is among ``ResolvedPolicy/missingSources``.
+    public func showing(_ paths: [String]) -> SandboxPolicy {
+        var policy = self
+        policy.mounts += paths.map {
+            PolicyMount(
+                source: .host($0),
+                target: $0,
+                access: .readOnly,
+                isExecutable: true,
+                isOptional: true,
+                place: place(of: "mounts")
+            )
+        }
+        return policy
     }
 }
 

@@ -64,7 +64,9 @@ struct PolicyExplanationTests {
         let library = try PolicyLibrary(directory: policyDirectory)
         let clean = PolicyCheck([], in: library, context: plainContext())
         #expect(clean.isClean)
-        #expect(clean.text == "candidate: sound\ncoding-agent: sound\nexaminer: sound\n")
+        #expect(
+            clean.text == "broker: sound\ncandidate: sound\ncoding-agent: sound\nexaminer: sound\n"
+        )
         var context = plainContext()
         context.lookUp = { $0 == "/usr" ? nil : plainHost($0) }
         let check = PolicyCheck(["coding-agent", "none"], in: library, context: context)
@@ -87,8 +89,9 @@ struct PolicyExplanationTests {
     @Test("the schema knows every key of the shipped policies")
     func schema() throws {
         let schema = PolicySchema.json
+        let library = try PolicyLibrary(directory: policyDirectory)
         let properties = try #require(schema["properties"]?.objectValue)
-        for name in ["candidate", "coding-agent", "examiner"] {
+        for name in library.policyNames {
             let lines = try golden("../../../policies/\(name).yaml").split(separator: "\n")
             let keys = lines.filter { $0.first?.isLetter == true }
                 .compactMap { $0.split(separator: ":").first.map(String.init) }

@@ -18,10 +18,14 @@ enum Plans {
         try resolved("examiner", PolicyVariables(vaultSplit: split), state: state)
     }
 
+    /// The broker, which sees the probe at its own path.
+    static func broker() throws -> SandboxPlan { try resolved("broker", showing: [Host.probe]) }
+
     private static func resolved(
         _ name: String,
         _ variables: PolicyVariables = PolicyVariables(),
-        state: String = "/var/lib/invigilator"
+        state: String = "/var/lib/invigilator",
+        showing paths: [String] = []
     ) throws -> SandboxPlan {
         let library = try PolicyLibrary(directory: Host.repository + "/policies")
         let context = ResolutionContext.host(
@@ -29,7 +33,8 @@ enum Plans {
             variables: variables
         )
         let resolver = PolicyResolver(groups: library.groups, context: context)
-        return try resolver.resolve(try library.policy(named: name)).plan.with { plan in
+        return try resolver.resolve(try library.policy(named: name).showing(paths)).plan.with {
+            plan in
             if let loweredABI { plan.landlock.minimumABI = loweredABI }
         }
     }

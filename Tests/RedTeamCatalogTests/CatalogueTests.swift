@@ -41,7 +41,7 @@ struct CatalogueTests {
 
     @Test("every call that no policy can allow is attacked, by its number")
     func calls() {
-        for role in SandboxRole.allCases {
+        for role in [SandboxRole].everywhere {
             let attacked = Set(
                 Catalogue.chosen(ids: [], family: .calls, role: role).map(\.word)
             )

@@ -225,6 +225,7 @@ extension SeededGenerator {
             devices: list(5) { $0.pick(DeviceName.allCases) },
             limits: limits(),
             streams: flag() ? .pipes : .terminal,
+            network: pick(NetworkView.allCases),
             landlock: LandlockPlan(
                 minimumABI: UInt8(below(256)),
                 rules: try list(5) { generator in

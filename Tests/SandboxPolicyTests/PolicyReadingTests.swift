@@ -25,8 +25,8 @@ struct PolicyReadingTests {
 
     @Test("an unknown key is refused where it stands, at every level")
     func unknownKeys() {
-        let top = spoilt("streams: pipes", "streams: pipes\nnetwork: host")
-        #expect(top.map(\.key) == ["network"])
+        let top = spoilt("streams: pipes", "streams: pipes\ninternet: yes")
+        #expect(top.map(\.key) == ["internet"])
         #expect(top.map(\.line) == [13])
         #expect(top.first?.reason == "unknown key")
         let nested = spoilt("  cpu: 100", "  cpu: 100\n  gpu: 1")

@@ -39,9 +39,9 @@ struct ShippedPolicyTests {
         resolver = PolicyResolver(groups: library.groups, context: plainContext())
     }
 
-    @Test("the three policies resolve into plans that keep the invariants")
+    @Test("the shipped policies resolve into plans that keep the invariants")
     func resolve() throws {
-        #expect(library.policyNames == ["candidate", "coding-agent", "examiner"])
+        #expect(library.policyNames == ["broker", "candidate", "coding-agent", "examiner"])
         for name in library.policyNames {
             let resolved = try resolver.resolve(try library.policy(named: name))
             try PlanInvariants.check(resolved.plan)

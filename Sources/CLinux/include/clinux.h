@@ -17,6 +17,7 @@
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -227,6 +228,19 @@ static inline long clx_loopback_up(void) {
     long result = CLX_RESULT(ioctl(fd, SIOCSIFFLAGS, &request));
     close(fd);
     return result;
+}
+
+// Listens on 127.0.0.1 of the current network namespace (ip(7)).
+static inline long clx_loopback_listener(unsigned short port, int backlog) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -(long)errno;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, backlog) == 0)
+        return fd;
+    long error = -(long)errno;
+    close(fd);
+    return error;
 }
 
 // --- sockets -----------------------------------------------------------------------------------
