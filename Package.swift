@@ -108,8 +108,20 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "StrictJSON", swiftSettings: house),
-        // What a sandbox may say to a model, and what a model may answer, as pure values.
         .target(name: "ModelDialects", dependencies: ["StrictJSON"], swiftSettings: house),
+        .target(
+            name: "BrokerProtocol",
+            dependencies: ["ModelDialects", "StrictJSON"],
+            swiftSettings: house
+        ),
+        .target(
+            name: "BrokerClient",
+            dependencies: [
+                "BrokerProtocol", "HostKernel", "LauncherClient", "LauncherProtocol",
+                "LinuxKernel", "ModelDialects", "SandboxPlan", "StrictJSON",
+            ],
+            swiftSettings: house
+        ),
         .target(
             name: "SeccompCompiler",
             dependencies: ["SandboxPlan", "CSeccomp"],
@@ -262,7 +274,7 @@ let package = Package(
             of: ["LauncherClient", "LauncherProtocol", "SandboxPlan", "TestSupport"]
         ),
         tests("StrictJSONTests", of: ["StrictJSON", "TestSupport"]),
-        tests("ModelDialectsTests", of: ["ModelDialects", "StrictJSON", "TestSupport"]),
+        tests("BrokerProtocolTests", of: ["BrokerProtocol", "ModelDialects"]),
         tests(
             "SeccompCompilerTests",
             of: ["FilterLint", "PolicyEffects", "SeccompCompiler", "SandboxPlan", "TestSupport"]
