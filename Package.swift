@@ -192,7 +192,7 @@ let package = Package(
         .target(
             name: "Workspace",
             dependencies: [
-                "HostKernel",
+                "HostKernel", "ModelDialects",
                 "StrictJSON", "ExamResults", "LinuxKernel", "SandboxPlan", "SandboxPolicy", yams,
                 crypto,
             ],
@@ -308,7 +308,8 @@ let package = Package(
         tests(
             "WorkspaceTests",
             of: [
-                "HostKernel", "Workspace", "StrictJSON", "ExamResults", "LinuxKernel",
+                "HostKernel", "ModelDialects", "Workspace", "StrictJSON", "ExamResults",
+                "LinuxKernel",
                 "SandboxPlan", "SandboxPolicy",
             ]
         ),

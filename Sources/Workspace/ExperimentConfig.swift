@@ -29,6 +29,8 @@ public struct ExperimentConfig: Sendable, Equatable {
     public let sandbox: SandboxSettings
     /// The program that edits the candidate.
     public let codingAgent: CodingAgentSettings
+    /// The models that sandboxes may call, and how they are reached.
+    public let models: ModelSettings
 
     /// How hard a model is asked to think.
     public enum ReasoningEffort: String, Sendable, CaseIterable {

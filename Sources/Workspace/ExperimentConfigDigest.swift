@@ -8,7 +8,7 @@ extension ExperimentConfig {
     public var resolved: JSONValue {
         var shown = adapter
         if shown["pg_password"] != nil { shown["pg_password"] = "set" }
-        return .object([
+        var members: [String: JSONValue] = [
             "benchmark": .string(benchmark),
             "agent_model": agentModel.map { .string($0) } ?? .null,
             "reasoning_effort": reasoningEffort.map { .string($0.rawValue) } ?? .null,
@@ -23,7 +23,9 @@ extension ExperimentConfig {
                 "python": sandbox.python.map { .string($0) } ?? .null,
             ],
             "coding_agent": codingAgent.resolved,
-        ])
+        ]
+        if models != .none { members["models"] = models.resolved }
+        return .object(members)
     }
 
     /// The SHA-256 of the canonical bytes of ``resolved``, 64 lower-case hexadecimal digits.

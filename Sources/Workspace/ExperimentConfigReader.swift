@@ -13,11 +13,13 @@ extension ExperimentConfig {
         let list = ProblemList()
         var top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
         let benchmark = Self.readBenchmark(&top)
-        let agentModel = top.string("agent_model")?.value
-        let effort = top.word("reasoning_effort", of: ReasoningEffort.self)?.value
+        let agentModel = top.string("agent_model")
+        let effort = top.word("reasoning_effort", of: ReasoningEffort.self)
         let concurrency = top.integer("max_concurrency", in: 1...256)?.value
         let timeout = top.integer("per_task_timeout", in: 1...86_400)?.value
-        let adapter = Self.readAdapterKeys(&top)
+        let userModel = top.string("user_model")
+        var adapter = Self.readAdapterKeys(&top)
+        adapter["user_model"] = userModel.map { .string($0.value) }
         Self.checkSplits(&top)
         Self.checkFileGuard(&top)
         let gate = Self.readGate(&top)
@@ -25,12 +27,16 @@ extension ExperimentConfig {
         let budget = Self.readBudget(&top)
         let sandbox = Self.readSandbox(&top)
         let codingAgent = Self.readCodingAgent(&top)
+        let models = ModelSettingsReader.read(
+            &top,
+            HarnessModels(agentModel: agentModel, effort: effort, userModel: userModel)
+        )
         top.finish()
         try list.check(operation: operation, file: file)
         self.init(
             benchmark: benchmark,
-            agentModel: agentModel,
-            reasoningEffort: effort,
+            agentModel: agentModel?.value,
+            reasoningEffort: effort?.value,
             maximumConcurrency: concurrency ?? 4,
             perTaskTimeout: timeout.map { .seconds($0) },
             adapter: adapter,
@@ -38,7 +44,8 @@ extension ExperimentConfig {
             release: release,
             budget: budget,
             sandbox: sandbox,
-            codingAgent: codingAgent
+            codingAgent: codingAgent,
+            models: models
         )
     }
 
@@ -59,8 +66,8 @@ extension ExperimentConfig {
     private static func readAdapterKeys(_ top: inout MappingReader) -> [String: JSONValue] {
         var adapter: [String: JSONValue] = [:]
         let texts = [
-            "domain", "dataset", "env_provider", "mode", "user_model", "bird_repo",
-            "bird_python_bin", "bird_data_path", "pg_host", "pg_user", "pg_password",
+            "domain", "dataset", "env_provider", "mode", "bird_repo", "bird_python_bin",
+            "bird_data_path", "pg_host", "pg_user", "pg_password",
         ]
         for key in texts {
             if let found = top.string(key) { adapter[key] = .string(found.value) }

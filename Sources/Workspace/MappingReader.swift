@@ -27,12 +27,17 @@ struct MappingReader {
     }
 
     /// The key with the keys above it.
-    func full(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+    func full(_ key: String) -> String {
+        path.isEmpty ? key : key.isEmpty ? path : "\(path).\(key)"
+    }
 
     /// Whether the document has this key and nobody asked for it yet.
     func has(_ key: String) -> Bool { entries[key] != nil }
 
-    /// Adds a problem with a key of this mapping.
+    /// Whether anything is wrong with the document so far.
+    var hasProblems: Bool { !list.problems.isEmpty }
+
+    /// Adds a problem with a key of this mapping; an empty one stands for the mapping itself.
     func refuse(_ key: String, line: Int, _ reason: String, remedy: String) {
         list.add(line, full(key), reason, remedy: remedy)
     }
@@ -165,6 +170,20 @@ extension MappingReader {
         return Located(value: value, line: found.line)
     }
 
+    /// One of the words of an enum, or a whole number of a range in its place.
+    mutating func wordOrNumber<Word: RawRepresentable & CaseIterable>(
+        _ key: String,
+        of type: Word.Type,
+        in range: ClosedRange<Int>
+    ) -> Located<String>? where Word.RawValue == String {
+        guard case .scalar(let scalar)? = entries[key]?.node, scalar.style == .plain,
+            Int(scalar.string) != nil
+        else {
+            return word(key, of: type).map { Located(value: $0.value.rawValue, line: $0.line) }
+        }
+        return integer(key, in: range).map { Located(value: "\($0.value)", line: $0.line) }
+    }
+
     /// A list of texts.
     mutating func strings(_ key: String) -> Located<[Located<String>]>? {
         guard let entry = take(key) else { return nil }
@@ -188,15 +207,13 @@ extension MappingReader {
     }
 
     /// A mapping below this one, to be read and finished by its own reader.
-    mutating func mapping(_ key: String) -> MappingReader? {
+    mutating func mapping(
+        _ key: String,
+        remedy: String = "indent «key: value» lines below it"
+    ) -> MappingReader? {
         guard let entry = take(key) else { return nil }
         guard case .mapping(let mapping) = entry.node else {
-            refuse(
-                key,
-                line: entry.line,
-                "the value is no mapping",
-                remedy: "indent «key: value» lines below it"
-            )
+            refuse(key, line: entry.line, "the value is no mapping", remedy: remedy)
             return nil
         }
         return MappingReader(mapping, path: full(key), list: list)

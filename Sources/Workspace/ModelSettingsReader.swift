@@ -1,0 +1,171 @@
+internal import ModelDialects
+
+/// auto-harness's keys that name a model for a role.
+struct HarnessModels {
+    let agentModel: Located<String>?
+    let effort: Located<ExperimentConfig.ReasoningEffort>?
+    let userModel: Located<String>?
+
+    /// The key that names the model of a role, and what it says.
+    func model(of role: ModelRole) -> (key: String, name: Located<String>)? {
+        switch role {
+        case .candidate: agentModel.map { ("agent_model", $0) }
+        case .userSimulator: userModel.map { ("user_model", $0) }
+        case .codingAgent, .judge: nil
+        }
+    }
+}
+
+/// Reads the section `models`.
+struct ModelSettingsReader {
+    private let harness: HarnessModels
+    private var upstreams: [String: ModelUpstream] = [:]
+    private var declared: Set<String> = []
+
+    private static let maximumUpstreams = 16
+    private static let maximumPrices = 256
+    private static let highestPrice = 10_000.0
+
+    /// Reads it; without the section there is no model.
+    static func read(_ top: inout MappingReader, _ harness: HarnessModels) -> ModelSettings {
+        guard var section = top.mapping("models") else { return .none }
+        var reader = ModelSettingsReader(harness: harness)
+        let settings = reader.settings(&section, &top)
+        section.finish()
+        return settings
+    }
+
+    private init(harness: HarnessModels) { self.harness = harness }
+
+    private mutating func settings(
+        _ section: inout MappingReader,
+        _ top: inout MappingReader
+    ) -> ModelSettings {
+        readUpstreams(&section)
+        let prices = Self.readPrices(&section)
+        let cassette = Self.readCassette(&section)
+        let budget = ModelBudgetReader.readTotal(&section)
+        let roles = ModelRoleReader(
+            harness: harness,
+            upstreams: upstreams,
+            declared: declared,
+            prices: prices,
+            isCostLimited: budget.limitsCost
+        ).read(&section, &top)
+        let used = Set(roles.values.map(\.upstream))
+        for name in upstreams.keys.sorted() where !used.contains(name) && !section.hasProblems {
+            section.refuse(
+                "upstreams.\(name)",
+                line: section.line,
+                "no role uses it, so its key would be read for nothing",
+                remedy: "remove it, or name it in models.roles"
+            )
+        }
+        if let cassette, upstreams.isEmpty, !section.hasProblems {
+            section.refuse(
+                "cassette",
+                line: cassette.line,
+                "there is no upstream whose answers it could hold",
+                remedy: "add models.upstreams and models.roles, or remove the key"
+            )
+        }
+        return ModelSettings(
+            upstreams: upstreams,
+            roles: roles,
+            budget: budget,
+            prices: prices,
+            cassette: cassette?.value
+        )
+    }
+
+    // MARK: - upstreams
+
+    private mutating func readUpstreams(_ section: inout MappingReader) {
+        guard var list = section.mapping("upstreams") else { return }
+        let names = list.remainingKeys
+        if names.count > Self.maximumUpstreams {
+            list.refuse(
+                "",
+                line: list.line,
+                "there are \(names.count) upstreams",
+                remedy: "list at most \(Self.maximumUpstreams)"
+            )
+        }
+        for name in names {
+            guard var entry = list.mapping(name) else { continue }
+            guard name.isBenchmarkName else {
+                list.refuse(
+                    name.printablePrefix(60),
+                    line: entry.line,
+                    "the upstream's name is malformed",
+                    remedy: "write lower-case letters, digits and «-», beginning with a letter"
+                )
+                continue
+            }
+            declared.insert(name)
+            upstreams[name] = ModelUpstreamReader(&entry).upstream(entry)
+            entry.finish()
+        }
+    }
+
+    // MARK: - prices and answers kept
+
+    private static func readPrices(_ section: inout MappingReader) -> [String: ModelPrice] {
+        guard var list = section.mapping("prices") else { return [:] }
+        var prices: [String: ModelPrice] = [:]
+        let names = list.remainingKeys
+        if names.count > maximumPrices {
+            list.refuse(
+                "",
+                line: list.line,
+                "there are \(names.count) prices",
+                remedy: "list at most \(maximumPrices)"
+            )
+        }
+        for name in names {
+            guard var entry = list.mapping(name) else { continue }
+            let input = entry.required("input") { price("input", &$0) }
+            let output = entry.required("output") { price("output", &$0) }
+            let cached = price("cached-input", &entry)
+            entry.finish()
+            guard let input, let output else { continue }
+            prices[name] = ModelPrice(input: input, output: output, cachedInput: cached)
+        }
+        return prices
+    }
+
+    /// Dollars for a million tokens, as millionths of a dollar.
+    private static func price(_ key: String, _ entry: inout MappingReader) -> Int? {
+        entry.number(key, in: 0...highestPrice).map { Int(($0.value * 1e6).rounded()) }
+    }
+
+    private static func readCassette(
+        _ section: inout MappingReader
+    ) -> Located<ModelCassette>? {
+        guard var entry = section.mapping("cassette") else { return nil }
+        let record = entry.string("record")
+        let replay = entry.string("replay")
+        entry.finish()
+        switch (record, replay) {
+        case (let record?, nil):
+            return Located(value: .record(record.value), line: record.line)
+        case (nil, let replay?):
+            return Located(value: .replay(replay.value), line: replay.line)
+        case (let record?, let replay?):
+            entry.refuse(
+                "replay",
+                line: max(record.line, replay.line),
+                "answers are either recorded or replayed",
+                remedy: "keep one of the two"
+            )
+        case (nil, nil):
+            entry.refuse(
+                "",
+                line: entry.line,
+                "it names no file",
+                remedy: "write cassette: {record: FILE} or cassette: {replay: FILE}"
+            )
+        }
+        return nil
+    }
+}
