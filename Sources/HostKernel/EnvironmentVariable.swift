@@ -1,0 +1,17 @@
+internal import CLinux
+
+/// A variable of this process's environment.
+///
+/// Only names that a configuration gives are looked up; no variable of ours changes what is done.
+public enum EnvironmentVariable {
+    /// The value of a variable (getenv(3)).
+    ///
+    /// - Parameter name: its name.
+    /// - Returns: the value; absent where it is not set or no UTF-8.
+    public static func value(of name: String) -> String? {
+        // Safety: getenv returns null or a string that lives as long as the environment, which nothing
+        // here changes.
+        guard let text = unsafe clx_environment(name) else { return nil }
+        return unsafe String(validatingCString: text)
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import HostKernel
+import LinuxKernel
+import Testing
+import Workspace
+
+@Suite("A model's key")
+struct ModelKeyTests {
+    private let scratch: Scratch
+    private let ours = ModelKeyHost(owners: [Identity.effectiveUser], environment: { _ in nil })
+
+    init() throws { scratch = try Scratch() }
+
+    private func place(_ text: String, permissions: UInt32 = 0o600) throws -> ModelKeySource {
+        try scratch.write(text, to: "key")
+        try Descriptor.open("\(scratch.path)/key", .read).setPermissions(permissions)
+        return .file("\(scratch.path)/key")
+    }
+
+    private func refusal(_ source: ModelKeySource, _ host: ModelKeyHost? = nil) -> String {
+        do {
+            _ = try ModelKey(reading: source, on: host ?? ours)
+            return "it was read"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("a file that only its owner may read gives its one line", arguments: ["", "\n"])
+    func file(end: String) throws {
+        for permissions: UInt32 in [0o600, 0o400] {
+            let source = try place("sk-test-1234\(end)", permissions: permissions)
+            #expect(try ModelKey(reading: source, on: ours).secret == "sk-test-1234")
+        }
+    }
+
+    @Test("nothing that shows a key shows which")
+    func secrecy() throws {
+        let key = try ModelKey(reading: try place("sk-test-1234"), on: ours)
+        var dumped = ""
+        dump(key, to: &dumped)
+        let endpoints: [String: ModelKey] = ["one": key]
+        let shown = "\(key) \(String(reflecting: key)) \(endpoints) \([key]) \(dumped)"
+        #expect(!shown.contains("1234"))
+        #expect(shown.contains("a key"))
+    }
+
+    @Test("a file that others may use is refused", arguments: [0o640, 0o604, 0o660, 0o610, 0o601])
+    func permissions(mode: UInt32) throws {
+        let text = refusal(try place("sk-test-1234", permissions: mode))
+        #expect(text.contains("others than its owner may use it; remedy: chmod 600"))
+        #expect(!text.contains("1234"))
+    }
+
+    @Test("a file of another user is refused, root's and the caller's are read")
+    func owner() throws {
+        try #require(Identity.effectiveUser == 0, "only root can give a file away")
+        let source = try place("sk-test-1234")
+        try Descriptor.open("\(scratch.path)/key", .read).setOwner(4711, group: 0)
+        #expect(refusal(source).contains("it belongs to uid 4711"))
+        let caller = ModelKeyHost(owners: [4711], environment: { _ in nil })
+        #expect(try ModelKey(reading: source, on: caller).secret == "sk-test-1234")
+    }
+
+    @Test("what is no regular file is refused, and nobody waits for it")
+    func kinds() throws {
+        try Scratch.run("/usr/bin/mkfifo", ["-m", "600", "\(scratch.path)/fifo"])
+        #expect(refusal(.file("\(scratch.path)/fifo")).contains("no regular file"))
+        #expect(refusal(.file(scratch.path)).contains("no regular file"))
+        #expect(refusal(.file("/dev/null")).contains("no regular file"))
+        #expect(refusal(.file("\(scratch.path)/none")).contains("ENOENT"))
+    }
+
+    @Test("a symbolic link anywhere in the path is refused")
+    func links() throws {
+        _ = try place("sk-test-1234")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(scratch.path)/link",
+            withDestinationPath: "\(scratch.path)/key"
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(scratch.path)/folder",
+            withDestinationPath: scratch.path
+        )
+        #expect(refusal(.file("\(scratch.path)/link")).contains("ELOOP"))
+        #expect(refusal(.file("\(scratch.path)/folder/key")).contains("ELOOP"))
+    }
+
+    @Test(
+        "a text that is not one line of a key is refused, and not repeated",
+        arguments: [
+            "", "\n", "two\nlines-1234", "a b-1234", "1234\r\n", "\"1234\u{7f}", "1234é",
+            "1234\n\n", "1234\u{0}",
+        ]
+    )
+    func forms(text: String) throws {
+        let found = refusal(try place(text))
+        #expect(found.contains("read a model's key"))
+        #expect(!found.contains("1234"))
+    }
+
+    @Test("a key has at most 4,096 bytes")
+    func size() throws {
+        let longest = String(repeating: "k", count: ModelKey.maximumBytes)
+        #expect(try ModelKey(reading: try place(longest), on: ours).secret == longest)
+        #expect(refusal(try place(longest + "k")).contains("more than"))
+        let line = try place(longest + "\n")
+        #expect(refusal(line).contains("more than"))
+    }
+
+    @Test("a variable of the environment gives a key, an unset one is refused with the remedy")
+    func variable() throws {
+        let host = ModelKeyHost(owners: [], environment: { $0 == "A_KEY" ? "sk-test" : nil })
+        #expect(try ModelKey(reading: .environment("A_KEY"), on: host).secret == "sk-test")
+        let text = refusal(.environment("B_KEY"), host)
+        #expect(text.contains("variable B_KEY: it is not set"))
+        #expect(text.contains("--preserve-env=B_KEY"))
+    }
+
+    @Test("a credential of systemd is a file under the same rules")
+    func credential() throws {
+        _ = try place("sk-test-1234")
+        let path = scratch.path
+        let host = ModelKeyHost(
+            owners: [Identity.effectiveUser],
+            environment: { $0 == "CREDENTIALS_DIRECTORY" ? path : nil }
+        )
+        #expect(try ModelKey(reading: .credential("key"), on: host).secret == "sk-test-1234")
+        _ = try place("sk-test-1234", permissions: 0o644)
+        #expect(refusal(.credential("key"), host).contains("others than its owner"))
+        #expect(refusal(.credential("key")).contains("systemd gave this process no credentials"))
+    }
+
+    @Test("a variable of this process is found by its name")
+    func process() {
+        #expect(EnvironmentVariable.value(of: "PATH")?.isEmpty == false)
+        #expect(EnvironmentVariable.value(of: "NO_SUCH_VARIABLE_IS_SET") == nil)
+    }
+}
