@@ -51,7 +51,7 @@ public struct ModelRequest: Sendable, Equatable {
         pins: [ModelPin],
         policy: RequestPolicy
     ) throws(RequestRefusal) -> ModelRequest {
-        guard let dialect = route.dialect, dialect == .openAIChat else {
+        guard let dialect = route.dialect else {
             throw RequestRefusal(
                 status: 404,
                 kind: .unknownRoute,
@@ -62,14 +62,18 @@ public struct ModelRequest: Sendable, Equatable {
         }
         let value = try json(bytes)
         let pin = try PinChoice(dialect: dialect, pins: pins).pin(of: value, route: route)
-        var reader = ShapeReader(policy: policy, toolRule: pin.toolRule)
+        var reader = ShapeReader(
+            policy: policy,
+            pin: pin,
+            foldsNames: dialect == .geminiGenerate
+        )
         try PinChoice.note(value, route: route, pin: pin, in: &reader)
         let shape = dialect.shape(of: route)
         guard let rebuilt = try reader.rebuilt(value, as: .object(shape)),
             case .object(let members) = rebuilt
         else { throw reader.refusal(.badRequest, "no object", "send one") }
         var draft = RequestDraft(members: members, reader: reader, pin: pin, route: route)
-        try draft.pinAll(dialect)
+        draft.pinAll(dialect)
         return draft.request(dialect: dialect)
     }
 

@@ -1,5 +1,3 @@
-internal import StrictJSON
-
 /// The allow-list of OpenAI chat completions (API reference, `POST /v1/chat/completions`), with the
 /// members that litellm adds to messages it received.
 enum OpenAIChat {
@@ -32,7 +30,7 @@ enum OpenAIChat {
             "best_of": .integer(1...1_000_000),
             "max_tokens": .count,
             "max_completion_tokens": .count,
-            "reasoning_effort": .text,
+            "reasoning_effort": .effort,
             "verbosity": .word(["low", "medium", "high"]),
             "stop": .kinds(text: .text, list: .list(.text, most: 16)),
             "presence_penalty": .number(-2...2),
@@ -177,151 +175,4 @@ extension OpenAIChat {
             ]
         )
     )
-}
-
-// MARK: - tools
-
-extension OpenAIChat {
-    static let function = Shape.Members(
-        ["name": .text, "description": .text, "parameters": .schema, "strict": .truth],
-        required: ["name"]
-    )
-    private static let called: [String: Shape] = ["name": .text, "arguments": .text]
-    private static let callCommon: [String: Shape] = [
-        "id": .text, "index": .integer(0...10_000), "provider_specific_fields": .removed(nil),
-    ]
-    private static let toolCall = Shape.tagged(
-        .init(
-            "type",
-            [
-                "function": .init(callCommon, required: ["id", "function"])
-                    .and(["function": .object(called, required: ["name", "arguments"])]),
-                "custom": .init(callCommon, required: ["id", "custom"])
-                    .and([
-                        "custom": .object(
-                            ["name": .text, "input": .text],
-                            required: ["name", "input"]
-                        )
-                    ]),
-            ],
-            absent: .init(callCommon, required: ["id", "function"])
-                .and(["function": .object(called, required: ["name", "arguments"])])
-        )
-    )
-
-    static let grammar = Shape.tagged(
-        .init(
-            "type",
-            [
-                "text": .init([:]),
-                "grammar": .init([
-                    "syntax": .word(["lark", "regex"]), "definition": .text,
-                    "grammar": .object(["syntax": .word(["lark", "regex"]), "definition": .text]),
-                ]),
-            ]
-        )
-    )
-    private static let tool = Shape.tagged(
-        .init(
-            "type",
-            [
-                "function": .init(["cache_control": cacheControl], required: ["function"])
-                    .and(["function": .object(function.and(["cache_control": cacheControl]))]),
-                "custom": .init(
-                    [
-                        "custom": .object(
-                            ["name": .text, "description": .text, "format": grammar],
-                            required: ["name"]
-                        )
-                    ],
-                    required: ["custom"]
-                ),
-            ],
-            otherwise: .providerTool
-        )
-    )
-
-    private static let named = Shape.object(["name": .text], required: ["name"])
-    private static let toolChoice = Shape.kinds(
-        text: .word(["none", "auto", "required", "any"]),
-        object: .tagged(
-            .init(
-                "type",
-                [
-                    "function": .init(["function": named], required: ["function"]),
-                    "custom": .init(["custom": named], required: ["custom"]),
-                ],
-                otherwise: .providerTool
-            )
-        )
-    )
-    private static let responseFormat = Shape.tagged(
-        .init(
-            "type",
-            [
-                "text": .init([:]), "json_object": .init([:]),
-                "json_schema": .init(
-                    [
-                        "json_schema": .object(
-                            [
-                                "name": .text, "description": .text, "schema": .schema,
-                                "strict": .truth,
-                            ],
-                            required: ["name"]
-                        )
-                    ],
-                    required: ["json_schema"]
-                ),
-            ]
-        )
-    )
-}
-
-// MARK: - pins
-
-extension RequestDraft {
-    mutating func pinOpenAIChat() {
-        members["model"] = .string(pin.model)
-        members["store"] = false
-        pinTemperature(undoing: ["top_p", "top_k", "min_p"])
-        let limit = pinOutput(Dialect.openAIChat.outputNames)
-        pinWord("reasoning_effort")
-        let choices = pinChoices()
-        outputLimit = limit * choices
-        isStreaming = members["stream"]?.boolValue == true
-        if isStreaming {
-            addsUsage = members["stream_options"]?["include_usage"]?.boolValue != true
-            members["stream_options"] = ["include_usage": true]
-        } else {
-            members["stream_options"] = nil
-        }
-        dropEmptyTools()
-    }
-
-    /// Puts the pinned effort in place of whatever was asked.
-    private mutating func pinWord(_ name: String) {
-        let asked = members.removeValue(forKey: name)?.stringValue
-        if let asked, asked != pin.effort { reader.note(.effortChanged, name) }
-        if let effort = pin.effort { members[name] = .string(effort) }
-    }
-
-    private mutating func pinChoices() -> Int {
-        for name in ["n", "best_of"] {
-            guard let asked = members.removeValue(forKey: name)?.intValue else { continue }
-            if asked > pin.maximumChoices { reader.note(.fanOutChanged, name) }
-            let choices = min(asked, pin.maximumChoices)
-            // The provider's default is one, and not every server knows the member.
-            if name == "n", choices > 1 { members[name] = JSONValue(choices) }
-        }
-        return members["n"]?.intValue ?? 1
-    }
-
-    /// A list of tools of which none is left, and a choice among them, are errors upstream.
-    mutating func dropEmptyTools() {
-        guard members["tools"]?.arrayValue?.isEmpty ?? true else { return }
-        members["tools"] = nil
-        guard members["functions"] == nil else { return }
-        members["tool_choice"] = nil
-        members["parallel_tool_calls"] = nil
-    }
 }

@@ -17,11 +17,11 @@ struct RequestDraft {
         self.route = route
     }
 
-    mutating func pinAll(_ dialect: Dialect) throws(RequestRefusal) {
+    mutating func pinAll(_ dialect: Dialect) {
         switch dialect {
         case .openAIChat: pinOpenAIChat()
         case .openAIResponses: pinOpenAIResponses()
-        case .anthropicMessages: try pinAnthropicMessages()
+        case .anthropicMessages: pinAnthropicMessages()
         case .geminiGenerate: pinGemini()
         }
     }
@@ -35,7 +35,10 @@ struct RequestDraft {
             body: body,
             bodyBytes: body.canonicalBytes,
             isStreaming: isStreaming,
-            events: reader.events,
+            // Members have no order, and a report is the same twice.
+            events: reader.events.sorted {
+                ($0.kind.rawValue, $0.detail) < ($1.kind.rawValue, $1.detail)
+            },
             estimatedInputTokens: (reader.textBytes + 3) / 4
                 + reader.attachments * ModelRequest.tokensOfAttachment,
             outputLimit: outputLimit,

@@ -34,6 +34,10 @@ indirect enum Shape: Sendable {
     case removed(ModelEvent.Kind?)
     /// What refuses the request, and why; `false`, `null` and empty values are no demand.
     case refused(ModelEvent.Kind, String)
+    /// A reasoning effort: it stays away, with an event where it is not the pinned one.
+    case effort
+    /// An object or a list that stays away where nothing is left of it.
+    case unlessEmpty(Shape)
     /// What stays away from sealed exams.
     case unsealed(Shape, ModelEvent.Kind)
     /// A tool that the provider would run, or a trace of one: the pin's rule decides.
@@ -64,7 +68,7 @@ indirect enum Shape: Sendable {
         let tag: String
         /// The shape by the tag's value; the tag itself is kept and need not be listed.
         let cases: [String: Members]
-        /// What becomes of whole objects with these values of the tag.
+        /// What becomes of whole objects with these values of the tag; `""` where there is none.
         let special: [String: Shape]
         /// The shape by the first part of the tag's value, for dated names (`bash_20250124`).
         let prefixes: [String: Members]

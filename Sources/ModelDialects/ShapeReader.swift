@@ -11,19 +11,25 @@ struct ShapeReader {
 
     let policy: RequestPolicy
     let toolRule: ToolRule
+    /// The pinned effort.
+    let effort: String?
+    /// Whether `inline_data` means `inlineData`, as the readers of protocol buffers have it.
+    let foldsNames: Bool
     private(set) var events: [ModelEvent] = []
     /// Bytes of text that go upstream.
-    private(set) var textBytes = 0
+    var textBytes = 0
     /// Images and documents that go upstream.
-    private(set) var attachments = 0
-    private var path: [Step] = []
+    var attachments = 0
+    var path: [Step] = []
 
     /// More than this many events of one request say nothing new.
     static let eventLimit = 32
 
-    init(policy: RequestPolicy, toolRule: ToolRule) {
+    init(policy: RequestPolicy, pin: ModelPin, foldsNames: Bool = false) {
         self.policy = policy
-        self.toolRule = toolRule
+        self.toolRule = pin.toolRule
+        self.effort = pin.effort
+        self.foldsNames = foldsNames
     }
 
     /// The value as it may go upstream, or nothing where it stays away.
@@ -55,11 +61,19 @@ struct ShapeReader {
         case .refused(let kind, let reason):
             guard Self.isDemand(value) else { return nil }
             throw refusal(kind, reason, "remove it")
+        case .effort:
+            if value.stringValue != effort { note(.effortChanged) }
+            return nil
+        case .unlessEmpty(let shape):
+            guard let kept = try rebuilt(value, as: shape), Self.isDemand(kept) else { return nil }
+            return kept
         case .unsealed(let shape, let kind):
             guard policy.isSealed else { return try rebuilt(value, as: shape) }
             if Self.isDemand(value) { note(kind) }
             return nil
         case .providerTool:
+            // An empty object is a whole demand (`web_search_options`, Gemini's `googleSearch`).
+            if case .object = value {} else if !Self.isDemand(value) { return nil }
             if toolRule == .drop {
                 note(.providerTool)
                 return nil
@@ -73,211 +87,13 @@ struct ShapeReader {
     }
 
     /// Whether a value asks for something: what is absent, `null`, `false` or empty does not.
-    private static func isDemand(_ value: JSONValue) -> Bool {
+    static func isDemand(_ value: JSONValue) -> Bool {
         switch value {
         case .null, .bool(false): false
         case .string(let text): !text.isEmpty
         case .array(let elements): !elements.isEmpty
         case .object(let members): !members.isEmpty
         case .bool, .integer, .number: true
-        }
-    }
-}
-
-// MARK: - objects and lists
-
-extension ShapeReader {
-    private mutating func object(
-        _ value: JSONValue,
-        _ shape: Shape.Members,
-        tag: String? = nil
-    ) throws(RequestRefusal) -> JSONValue {
-        guard case .object(let members) = value else { throw kind(value, "an object") }
-        var result: [String: JSONValue] = [:]
-        result.reserveCapacity(members.count)
-        for (name, member) in members {
-            // The name that goes upstream is the table's: a dictionary finds names up to canonical
-            // equivalence, a provider compares bytes.
-            guard let index = shape.shapes.index(forKey: name) else {
-                if name == tag {
-                    result[tag ?? name] = member
-                } else {
-                    try unknown(name)
-                }
-                continue
-            }
-            let entry = shape.shapes[index]
-            path.append(.name(entry.key))
-            if case .null = member, !entry.value.keepsNull {
-                path.removeLast()
-                continue
-            }
-            if let kept = try rebuilt(member, as: entry.value) { result[entry.key] = kept }
-            path.removeLast()
-        }
-        for name in shape.required where result[name] == nil {
-            path.append(.name(name))
-            throw refusal(.badRequest, "the member is missing or empty", "send it")
-        }
-        return .object(result)
-    }
-
-    private mutating func tagged(
-        _ value: JSONValue,
-        _ shape: Shape.Tagged
-    ) throws(RequestRefusal) -> JSONValue? {
-        guard case .object(let members) = value else { throw kind(value, "an object") }
-        guard let tag = members[shape.tag], !tag.isNull else {
-            guard let absent = shape.absent else {
-                path.append(.name(shape.tag))
-                throw refusal(.badRequest, "the member is missing", "send it")
-            }
-            return try object(value, absent)
-        }
-        guard let word = tag.stringValue else {
-            path.append(.name(shape.tag))
-            throw kind(tag, "a string")
-        }
-        if let members = shape.cases[word] { return try object(value, members, tag: shape.tag) }
-        if let special = shape.special[word] { return try rebuilt(value, as: special) }
-        for (prefix, members) in shape.prefixes where Self.isDated(word, prefix) {
-            return try object(value, members, tag: shape.tag)
-        }
-        if case .removed(.unknownField?) = shape.otherwise {
-            path.append(.name(shape.tag))
-            try unknown(word)
-            path.removeLast()
-            return nil
-        }
-        return try rebuilt(value, as: shape.otherwise)
-    }
-
-    /// Whether a word is this prefix and a date of eight digits, and nothing else.
-    private static func isDated(_ word: String, _ prefix: String) -> Bool {
-        word.utf8.count == prefix.utf8.count + 8 && word.utf8.starts(with: prefix.utf8)
-            && word.utf8.dropFirst(prefix.utf8.count)
-                .allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    }
-
-    private mutating func list(
-        _ value: JSONValue,
-        of shape: Shape,
-        most: Int
-    ) throws(RequestRefusal) -> JSONValue {
-        guard case .array(let elements) = value else { throw kind(value, "a list") }
-        guard elements.count <= most else {
-            throw refusal(.tooLarge, "more than \(most) elements", "send fewer", status: 413)
-        }
-        var result: [JSONValue] = []
-        result.reserveCapacity(elements.count)
-        for (index, element) in elements.enumerated() {
-            path.append(.index(index))
-            if let kept = try rebuilt(element, as: shape) { result.append(kept) }
-            path.removeLast()
-        }
-        return .array(result)
-    }
-
-    private mutating func byKind(
-        _ value: JSONValue,
-        text: Shape?,
-        list: Shape?,
-        object: Shape?
-    ) throws(RequestRefusal) -> JSONValue? {
-        switch value {
-        case .string: if let text { return try rebuilt(value, as: text) }
-        case .array: if let list { return try rebuilt(value, as: list) }
-        case .object: if let object { return try rebuilt(value, as: object) }
-        case .null, .bool, .integer, .number: break
-        }
-        throw kind(value, "another kind of value")
-    }
-}
-
-// MARK: - scalars
-
-extension ShapeReader {
-    private mutating func text(_ value: JSONValue) throws(RequestRefusal) -> String {
-        guard case .string(let text) = value else { throw kind(value, "a string") }
-        textBytes += text.utf8.count
-        return text
-    }
-
-    private mutating func word(
-        _ value: JSONValue,
-        _ words: [String]
-    ) throws(RequestRefusal) -> JSONValue? {
-        guard case .string(let text) = value else { throw kind(value, "a string") }
-        guard words.contains(where: { $0.utf8.elementsEqual(text.utf8) }) else {
-            try unknown(text)
-            return nil
-        }
-        return value
-    }
-
-    private mutating func integer(
-        _ value: JSONValue,
-        _ range: ClosedRange<Int64>
-    ) throws(RequestRefusal) -> JSONValue {
-        guard let number = value.integerValue else { throw kind(value, "a whole number") }
-        guard range.contains(number) else {
-            throw refusal(.badRequest, "a number out of range", "see the provider's reference")
-        }
-        return value
-    }
-
-    private mutating func number(
-        _ value: JSONValue,
-        _ range: ClosedRange<Double>
-    ) throws(RequestRefusal) -> JSONValue {
-        guard let number = value.numberValue else { throw kind(value, "a number") }
-        guard range.contains(number) else {
-            throw refusal(.badRequest, "a number out of range", "see the provider's reference")
-        }
-        return value
-    }
-
-    private mutating func base64(_ value: JSONValue) throws(RequestRefusal) -> JSONValue {
-        guard case .string(let text) = value else { throw kind(value, "a string") }
-        guard Base64Text.isValid(text.utf8) else {
-            throw refusal(.badRequest, "a text that is not base64", "encode the bytes in base64")
-        }
-        attachments += 1
-        return value
-    }
-
-    private mutating func dataURL(
-        _ value: JSONValue,
-        _ types: [String]
-    ) throws(RequestRefusal) -> JSONValue {
-        guard case .string(let text) = value else { throw kind(value, "a string") }
-        for type in types {
-            let head = "data:\(type);base64,"
-            guard text.utf8.starts(with: head.utf8) else { continue }
-            guard Base64Text.isValid(text.utf8.dropFirst(head.utf8.count)) else { break }
-            attachments += 1
-            return value
-        }
-        throw refusal(
-            .urlContent,
-            "content that the provider would fetch",
-            "send it inline as data:TYPE;base64, with TYPE one of \(types.joined(separator: " "))"
-        )
-    }
-
-    private mutating func free(
-        _ value: JSONValue,
-        isSchema: Bool
-    ) throws(RequestRefusal) -> JSONValue {
-        var walk = FreeJSON(isSchema: isSchema)
-        switch walk.check(value, depth: 1) {
-        case .sound:
-            textBytes += walk.textBytes
-            return value
-        case .tooDeep:
-            throw refusal(.tooLarge, "nested too deeply", "flatten it", status: 413)
-        case .foreignReference:
-            throw refusal(.urlContent, "a schema in another document", "write the schema inline")
         }
     }
 }
@@ -298,7 +114,7 @@ extension ShapeReader {
     }
 
     /// Notes or refuses a name that no allow-list has.
-    private mutating func unknown(_ name: String) throws(RequestRefusal) {
+    mutating func unknown(_ name: String) throws(RequestRefusal) {
         // In a sealed exam a name is text of the body, and no text of a body leaves the sandbox.
         let shown = policy.isSealed ? "?" : ModelEvent.printable(name, limit: 60)
         path.append(.name(shown))
@@ -324,7 +140,7 @@ extension ShapeReader {
         )
     }
 
-    private func kind(_ value: JSONValue, _ expected: String) -> RequestRefusal {
+    func kind(_ value: JSONValue, _ expected: String) -> RequestRefusal {
         refusal(.badRequest, "found \(value.kindName) in place of \(expected)", "correct the value")
     }
 
@@ -338,16 +154,5 @@ extension ShapeReader {
             }
         }
         return text
-    }
-}
-
-extension Shape {
-    fileprivate var keepsNull: Bool {
-        switch self {
-        case .orNull, .json: true
-        case .text, .word, .truth, .integer, .number, .list, .object, .tagged, .kinds, .base64,
-            .dataURL, .schema, .removed, .refused, .unsealed, .providerTool:
-            false
-        }
     }
 }
