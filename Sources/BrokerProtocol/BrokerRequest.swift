@@ -143,18 +143,6 @@ public struct AccountTerms: Sendable, Equatable {
     }
 }
 
-/// Who speaks to a model.
-public enum ModelRole: String, Sendable, Equatable, CaseIterable {
-    /// The untrusted program that improves the candidate.
-    case codingAgent = "coding-agent"
-    /// The program that is judged.
-    case candidate
-    /// The user whom a benchmark plays.
-    case userSimulator = "user-simulator"
-    /// The model that judges what no program can.
-    case judge
-}
-
 /// One role at a listener, and the model that it gets whatever it asks for.
 public struct PinnedRole: Sendable, Equatable {
     /// The role.
