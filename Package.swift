@@ -206,6 +206,7 @@ let package = Package(
         .target(
             name: "Supervisor",
             dependencies: [
+                "BrokerClient", "BrokerProtocol", "ModelDialects",
                 "HostKernel",
                 "Benchmarks", "ExamResults", "Gate", "HostProbe", "IterationLoop",
                 "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "SandboxPlan",

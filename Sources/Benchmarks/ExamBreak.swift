@@ -17,6 +17,10 @@ enum ExamBreak: Error {
         }
     }
 
+    init(_ fault: ExamModelFault) {
+        self = .void(.brokerLost, reason: fault.description)
+    }
+
     init(_ error: SystemError, during operation: String) {
         self = .void(
             .hostExhausted,

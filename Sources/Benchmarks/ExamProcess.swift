@@ -33,6 +33,7 @@ final class ExamProcess {
     let verdicts: ByteChannel?
     private let errors: OutputTail?
     private let sandbox: RunningSandbox
+    private var leave: ExamModels.Leave?
     /// Whether ``kill()`` was called.
     private(set) var isKilled = false
 
@@ -87,6 +88,27 @@ final class ExamProcess {
         } catch {
             throw ExamBreak(error)
         }
+    }
+
+    /// Has the sandbox served with models where its side has one; otherwise its endpoint is closed, so
+    /// that whoever asks there is refused at once.
+    ///
+    /// - Throws: ``ExamBreak``; the sandbox runs on.
+    func join(_ models: ExamModels?, as side: ExamSide, isSealed: Bool) throws(ExamBreak) {
+        do throws(ExamModelFault) { leave = try models?.serve(sandbox, side, isSealed) } catch {
+            throw ExamBreak(error)
+        }
+        if leave == nil { _ = sandbox.endpoint?.take() }
+    }
+
+    /// Ends its service, before its sandbox counts as gone.
+    ///
+    /// - Returns: what was said to models; empty where nothing of it is kept.
+    /// - Throws: ``ExamBreak``.
+    func leaveModels() throws(ExamBreak) -> [UInt8] {
+        guard let leave else { return [] }
+        self.leave = nil
+        do throws(ExamModelFault) { return try leave() } catch { throw ExamBreak(error) }
     }
 
     /// The last words of its standard error, read to the end; empty where they are not kept.

@@ -32,6 +32,8 @@ public struct RolloutRecord: Sendable, Equatable {
     public internal(set) var detail: [String: JSONValue] = [:]
     /// The last words of a failed candidate's standard error, cleaned; empty where it did not fail.
     public internal(set) var errors = ""
+    /// What a train rollout said to its model and was answered, one JSON object a line.
+    public internal(set) var calls: [UInt8] = []
 
     /// The most bytes of all reasons of one exam, beside the traces.
     static let examBytes = 32 << 20

@@ -41,6 +41,7 @@ extension ExamRun {
                 onExit: { [weak self] exit in self?.examinerEnded(exit) }
             )
         )
+        try examiner?.join(site.models, as: .examiner, isSealed: order.isSealed)
     }
 
     func sendToExaminer(_ bytes: [UInt8]) {
@@ -138,6 +139,7 @@ extension ExamRun {
             examiner.frames.drain()
             examiner.verdicts?.drain()
             examinerErrors = examiner.lastWords()
+            do throws(ExamBreak) { _ = try examiner.leaveModels() } catch { void(error) }
         }
         examiner = nil
         guard !isFinishing || !hasVerdictsEnd else { return }

@@ -77,6 +77,7 @@ extension ExamRun {
             )
         )
         living += 1
+        try rollout.candidate?.join(site.models, as: .candidate, isSealed: order.isSealed)
     }
 
     /// Every process of a candidate is gone: its last bytes first, then the end, then why.
@@ -90,6 +91,9 @@ extension ExamRun {
                 deliver(.candidateClosed, to: rollout)
             }
         }
+        do throws(ExamBreak) {
+            rollout.record.calls = try rollout.candidate?.leaveModels() ?? []
+        } catch { void(error) }
         rollout.release()
         deliver(RelayEvent(exit, wasClosed: wasClosed), to: rollout)
         startRollouts()

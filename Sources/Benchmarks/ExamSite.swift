@@ -23,6 +23,8 @@ public struct ExamSite {
     public let limits: SessionLimits
     /// How long each side may be silent.
     public var patience: ExamPatience
+    /// Models for both sides; nothing where neither has one.
+    public var models: ExamModels?
     /// The size of each tree.
     public var treeSize = ByteCount.mebibytes(256)
     /// The most files and directories of each tree.

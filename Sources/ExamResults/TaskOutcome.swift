@@ -40,6 +40,8 @@ public enum InfrastructureFault: String, Sendable, CaseIterable {
     case badVerdict = "bad-verdict"
     /// The examiner broke the conversation's protocol.
     case badExaminerFrame = "bad-examiner-frame"
+    /// The broker was lost, or a sandbox could not be served by it.
+    case brokerLost = "broker-lost"
 }
 
 /// What became of one planned task.

@@ -76,6 +76,7 @@ public enum LedgerEvent: Sendable, Equatable {
     /// The kinds whose rows say nothing about the campaign.
     static let otherKinds: Set<String> = [
         "sandbox-started", "sandbox-exited", "tripwire", "view-rendered", "migrated",
+        "model-usage",
     ]
 
     /// Reads a row.

@@ -51,6 +51,8 @@ public enum EventKind: String, Sendable, CaseIterable, Codable {
     case void
     /// A marker was found where it must not be.
     case tripwire
+    /// What roles used of models since the row of this kind before.
+    case modelUsage = "model-usage"
     /// The files derived from the ledger were written again.
     case viewRendered = "view-rendered"
     /// The ledger's schema was brought to a newer version.

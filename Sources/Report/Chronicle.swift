@@ -70,7 +70,7 @@ struct Chronicle {
         case .tripwire: alarms.append(Passage(entry, body))
         case .sandboxStarted: sandboxCount += 1
         case .release: tell(body)
-        case .sandboxExited, .examStarted, .viewRendered: break
+        case .sandboxExited, .examStarted, .viewRendered, .modelUsage: break
         }
     }
 

@@ -5,6 +5,7 @@ internal import LauncherProtocol
 internal import LinuxKernel
 internal import SandboxPlan
 internal import SandboxPolicy
+internal import ModelDialects
 internal import Workspace
 
 /// The sandbox of the untrusted coding agent, with the two trees that it sees.
@@ -17,7 +18,11 @@ final class CodingSandbox {
     let surface: SandboxTree
     let socket: RequestSocket
     private let onResistance: (LaunchFailure) -> Void
+    /// Told what went wrong where nobody waits for an answer.
+    var onTrouble: (SupervisorError) -> Void = { _ in }
     private(set) var sandbox: RunningSandbox?
+    /// The number of the listener at which it reaches its model, while it is served.
+    private(set) var listener: Int?
     private var isFreezeWanted = false
     private var holds = 0
     private var mayRun = false
@@ -131,11 +136,40 @@ final class CodingSandbox {
                 trees: [view, surface],
                 command: command,
                 descriptors: descriptors,
-                onExit: onExit
+                onExit: { [weak self] exit in
+                    self?.leaveModel()
+                    onExit(exit)
+                }
             )
         } catch { throw SupervisorError(error) }
+        try serveModel()
         // Another experiment's sealed exam may have begun before there was anything to freeze.
         try applyFreeze()
+    }
+
+    // Without a model the endpoint is closed, so that whoever asks there is refused at once.
+    private func serveModel() throws(SupervisorError) {
+        guard let sandbox else { return }
+        guard let models = supervision.models, models.hasModel(for: [.codingAgent]) else {
+            do { _ = sandbox.endpoint?.take() }
+            return
+        }
+        let path = supervision.layout.agentCalls(supervision.inputs.experiment.id)
+        let bodies = try system("open the file of calls", path) { () throws(SystemError) in
+            Descriptor?.Box(
+                try Descriptor.open(path, [.write, .create, .append], permissions: 0o600)
+            )
+        }
+        listener = try models.serve(sandbox, roles: [.codingAgent], bodies: bodies)
+    }
+
+    /// Closes the listener: an open one would keep the network of a sandbox that is gone.
+    private func leaveModel() {
+        guard let listener else { return }
+        self.listener = nil
+        do throws(SupervisorError) { try supervision.models?.close(listener) } catch {
+            onTrouble(error)
+        }
     }
 
     /// Whether the machine wants the agent frozen; a hold of another experiment keeps it frozen, too.

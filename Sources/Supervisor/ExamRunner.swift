@@ -76,7 +76,9 @@ extension Supervision {
             seed: seed
         )
         do throws(ExamRunError) {
-            let run = try ExamRun(site: examSite(), order: order)
+            var site = examSite()
+            site.models = models?.examModels(filesIn: layout.experiment(inputs.experiment.id))
+            let run = try ExamRun(site: site, order: order)
             onStart(run)
             return try run.run()
         } catch { throw SupervisorError(.hostFailed, error) }
@@ -107,6 +109,7 @@ extension Benchmarks.ExamReport {
             return TraceRecord(
                 task: task,
                 messages: record.transcript.map(\.json),
+                calls: record.calls,
                 reward: outcome?.reward,
                 detail: .object(detail)
             )

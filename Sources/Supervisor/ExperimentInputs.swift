@@ -1,4 +1,5 @@
 internal import LauncherClient
+internal import ModelDialects
 public import HostKernel
 public import HostProbe
 public import LinuxKernel
@@ -27,6 +28,8 @@ public struct ExperimentInputs {
     public let program: [UInt8]
     /// The stubs of the coding sandbox.
     public let stubs: [BenchmarkFiles.NamedBytes]
+    /// What of models is read as root; nothing where nobody has one.
+    public let models: ModelInputs?
     /// How the coding agent is started.
     public let codingAgent: CodingAgentFiles
     /// The operator's `workspace` directory, opened while we could.
@@ -73,6 +76,13 @@ public struct ExperimentInputs {
             layout: layout,
             installation: installation,
             python: python
+        )
+        models = try ModelInputs(
+            config,
+            of: path,
+            policies: PolicySource(config, layout: layout, installation: installation),
+            installation: installation,
+            pythonPrefix: python.prefixForPolicies
         )
         try Self.require(plans.surface, apartFrom: benchmark)
         agent = try Self.readAgent(path, plans.surface)
@@ -219,6 +229,9 @@ extension Surface {
 extension PythonInterpreter {
     /// Whether the coding sandbox sees this interpreter as `/usr/bin/python3`.
     var liesUnderUsr: Bool { path.hasPrefix("/usr/bin/") }
+
+    /// What policies mean by `${python-prefix}`.
+    var prefixForPolicies: String { liesUnderUsr ? "/usr" : prefix }
 }
 
 /// The compiled plans of one experiment.
@@ -270,9 +283,8 @@ public struct ExperimentPlans: Sendable {
         installation: Installation,
         python: PythonInterpreter
     ) throws(SupervisorError) {
-        let directory = config.sandbox.policies ?? "\(installation.resources)/policies"
-        let prefix = python.liesUnderUsr ? "/usr" : python.prefix
-        let source = PolicySource(directory: directory, layout: layout)
+        let prefix = python.prefixForPolicies
+        let source = PolicySource(config, layout: layout, installation: installation)
         func plan(_ name: String, split: String? = nil) throws(SupervisorError) -> SandboxPlan {
             try source.plan(name, pythonPrefix: prefix, vaultSplit: split)
         }
@@ -282,7 +294,13 @@ public struct ExperimentPlans: Sendable {
         coding.limits.wallClock = Milliseconds(
             UInt64(clamping: config.codingAgent.wall.components.seconds) * 1000
         )
-        var candidate = try plan("candidate")
+        let models = config.models
+        let tests = models.pin(of: .userSimulator) != nil || models.pin(of: .judge) != nil
+        let examiner = tests ? "examiner-with-model" : "examiner"
+        var candidate = try plan(
+            models.pin(of: .candidate) == nil ? "candidate" : "candidate-with-model"
+        )
+        candidate.add(ModelEnvironment.variables(of: .candidate, models))
         if let limit = config.perTaskTimeout {
             candidate.limits.wallClock = Milliseconds(
                 UInt64(clamping: limit.components.seconds) * 1000
@@ -290,10 +308,14 @@ public struct ExperimentPlans: Sendable {
         }
         self.coding = CompiledPlan(coding)
         self.candidate = CompiledPlan(candidate)
-        trainExaminer = CompiledPlan(
-            try plan("examiner", split: layout.split(id, "train"))
-        )
-        testExaminer = CompiledPlan(try plan("examiner", split: layout.split(id, "test")))
+        func examinerPlan(_ split: String) throws(SupervisorError) -> CompiledPlan {
+            var plan = try plan(examiner, split: layout.split(id, split))
+            plan.add(ModelEnvironment.variables(of: .judge, models))
+            plan.add(ModelEnvironment.variables(of: .userSimulator, models))
+            return CompiledPlan(plan)
+        }
+        trainExaminer = try examinerPlan("train")
+        testExaminer = try examinerPlan("test")
     }
 }
 
@@ -308,6 +330,14 @@ public struct PolicySource {
         self.layout = layout
     }
 
+    /// The policies of an experiment.
+    init(_ config: ExperimentConfig, layout: StateLayout, installation: Installation) {
+        self.init(
+            directory: config.sandbox.policies ?? "\(installation.resources)/policies",
+            layout: layout
+        )
+    }
+
     /// The plan of a policy.
     public func plan(
         _ name: String,
@@ -320,8 +350,10 @@ public struct PolicySource {
     func resolved(
         _ name: String,
         pythonPrefix: String,
-        vaultSplit: String?
+        vaultSplit: String?,
+        showing paths: [String] = []
     ) throws(SupervisorError) -> ResolvedPolicy {
+        let resolved: ResolvedPolicy
         do throws(PolicyRefusal) {
             let library = try PolicyLibrary(directory: directory)
             let resolver = PolicyResolver(
@@ -334,7 +366,17 @@ public struct PolicySource {
                     )
                 )
             )
-            return try resolver.resolve(library.policy(named: name))
+            resolved = try resolver.resolve(library.policy(named: name).showing(paths))
         } catch { throw SupervisorError(.usage, error) }
+        guard let missing = paths.first(where: resolved.missingSources.contains) else {
+            return resolved
+        }
+        throw SupervisorError(
+            .usage,
+            operation: "read the policy \(name)",
+            location: missing,
+            reason: "it is to be shown in the sandbox and does not exist",
+            remedy: "install it, or correct its path"
+        )
     }
 }

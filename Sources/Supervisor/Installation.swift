@@ -9,6 +9,9 @@ public struct Installation: Sendable {
     /// The launcher's program.
     public let launcher: String
 
+    /// The broker's program.
+    public var broker: String { Self.parent(of: launcher) + "/invigilator-broker" }
+
     /// Looks beside the running program, then upwards: an installed tree has both directories next to
     /// `bin`, a checkout has them above its build directory.
     ///

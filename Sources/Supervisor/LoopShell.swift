@@ -113,12 +113,14 @@ public final class LoopShell {
                     )
                 }
             )
+            coding?.onTrouble = { [unowned self] error in fail(error) }
             try restoreTraces()
             supervision.turn.onShare = { [unowned self] mayRun throws(SupervisorError) in
                 try coding?.setMayRun(mayRun)
             }
         }
         watchLauncher()
+        watchModels()
         post(.start)
         do throws(SupervisorError) {
             try serve()
@@ -139,6 +141,7 @@ public final class LoopShell {
     public func carryOut(_ wishes: [JSONValue]) throws(SupervisorError) -> JSONValue {
         try openControl()
         watchLauncher()
+        watchModels()
         post(.start)
         var answer: JSONValue = .null
         do throws(SupervisorError) {
@@ -209,6 +212,7 @@ public final class LoopShell {
                 continue
             }
             for action in actions { try perform(action) }
+            try followJudging()
             setTimer()
         }
     }
@@ -256,6 +260,11 @@ public final class LoopShell {
     }
 
     func append(_ event: LedgerEvent) throws(SupervisorError) {
+        switch event {
+        case .examEnded, .decision, .release, .runEnded: try recordModelUsage()
+        default: break
+        }
+        if case .release = event { try supervision.models?.beginIteration() }
         try supervision.append(event, at: moment.milliseconds)
         if let line = ProgressLine.text(of: event) { progress(line) }
     }
@@ -335,6 +344,7 @@ public final class LoopShell {
         self.coding = nil
         if failure == nil {
             try coding?.end()
+            try recordModelUsage()
             try supervision.turn.giveBackShare()
         }
         control?.close()

@@ -32,6 +32,10 @@ public struct StateLayout: Sendable {
     public func view(_ id: String) -> String { "\(experiment(id))/view" }
     /// What the coding agent printed.
     public func agentLog(_ id: String) -> String { "\(experiment(id))/agent.log" }
+    /// What the coding agent said to its model, and what it was answered.
+    public func agentCalls(_ id: String) -> String { "\(experiment(id))/agent-calls.jsonl" }
+    /// What the broker printed.
+    public func brokerLog(_ id: String) -> String { "\(experiment(id))/broker.log" }
     /// The socket on which a running supervisor takes commands.
     public func control(_ id: String) -> String { "\(experiment(id))/\(ControlFile.name)" }
     /// All experiments.

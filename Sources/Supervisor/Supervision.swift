@@ -21,6 +21,8 @@ public final class Supervision {
     let quickSet: QuickSet
     /// The record.
     public let ledger: Ledger
+    /// Models for sandboxes; nothing where nobody has one.
+    let models: ModelService?
     /// Our place among the supervisors of this host.
     let turn: HostTurn
     /// The train tasks, once the genesis row is known.
@@ -74,6 +76,24 @@ public final class Supervision {
             try ledger.verify().requireIntact(location: layout.ledger(id))
             return ledger
         }
+        models = try Self.startModels(inputs, layout, launcher, ledger)
+    }
+
+    // After the record, which says what of a budget was used before.
+    private static func startModels(
+        _ inputs: ExperimentInputs,
+        _ layout: StateLayout,
+        _ launcher: LauncherClient,
+        _ ledger: Ledger
+    ) throws(SupervisorError) -> ModelService? {
+        guard let models = inputs.models else { return nil }
+        let rows = try ledgered { () throws(LedgerError) in try ledger.entries() }
+        return try ModelService(
+            models,
+            on: launcher,
+            log: layout.brokerLog(inputs.experiment.id),
+            used: ModelUsage(adding: rows.filter { $0.kind == ModelUsage.kind }.map(\.body))
+        )
     }
 
     /// Becomes the supervisor's user, without any capability and for good.
@@ -92,6 +112,7 @@ public final class Supervision {
     /// Ends the launcher and closes the record; nothing of ours runs after this.
     public func end() throws(SupervisorError) {
         launcher.onLost = {}
+        try models?.end()
         try launched { () throws(LauncherError) in try launcher.shutDown() }
         try ledgered { () throws(LedgerError) in try ledger.close() }
     }

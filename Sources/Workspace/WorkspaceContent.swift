@@ -138,6 +138,8 @@ public struct TraceRecord: Sendable, Equatable {
     public let task: TaskID
     /// The messages in order, each an object with at least `role` and `content`.
     public let messages: [JSONValue]
+    /// What was said to a model, one JSON object a line; empty where there was none.
+    public let calls: [UInt8]
     /// The reward; nothing where no verdict was given.
     public let reward: Reward?
     /// What the examiner says about the verdict; train tasks only.
@@ -148,11 +150,19 @@ public struct TraceRecord: Sendable, Equatable {
     /// - Parameters:
     ///   - task: the train task.
     ///   - messages: the messages in order.
+    ///   - calls: what was said to a model, one JSON object a line.
     ///   - reward: the reward; nothing where no verdict was given.
     ///   - detail: what the examiner says about the verdict.
-    public init(task: TaskID, messages: [JSONValue], reward: Reward?, detail: JSONValue) {
+    public init(
+        task: TaskID,
+        messages: [JSONValue],
+        calls: [UInt8] = [],
+        reward: Reward?,
+        detail: JSONValue
+    ) {
         self.task = task
         self.messages = messages
+        self.calls = calls
         self.reward = reward
         self.detail = detail
     }

@@ -115,6 +115,10 @@ public struct WorkspaceView: Sendable, Equatable {
                     bytes: lines(of: result)
                 )
             )
+            guard !record.calls.isEmpty else { continue }
+            files.append(
+                RenderedFile(path: try BeneathPath("\(folder)/calls.jsonl"), bytes: record.calls)
+            )
         }
         return files
     }

@@ -1,0 +1,54 @@
+internal import HostKernel
+internal import IterationLoop
+internal import Ledger
+internal import ModelDialects
+
+// Models in a run: what is recorded of them, and the coding agent's requests while it is judged.
+
+extension LoopShell {
+    func watchModels() {
+        guard let models = supervision.models else { return }
+        models.onArrival = { [unowned self] _ in post(.agentWaits) }
+        models.onEvent = { [unowned self] role, event in
+            post(
+                .refused(
+                    RefusalRecord(
+                        layer: "model",
+                        attempt: event.kind.rawValue,
+                        detail: event.detail,
+                        iteration: machine.workingIteration,
+                        by: role.rawValue
+                    )
+                )
+            )
+        }
+        models.onGap = { [unowned self] reason in
+            progress("the broker was lost, and serves again: \(reason)")
+            do throws(SupervisorError) { try recordModelUsage() } catch { fail(error) }
+        }
+        models.onEnd = { [unowned self] error in fail(error) }
+    }
+
+    /// Holds the coding agent's next request while its candidate is judged: the moment at which it
+    /// waits for us, and is frozen without any call of its own being cut in two.
+    func followJudging() throws(SupervisorError) {
+        guard let models = supervision.models, let listener = coding?.listener else { return }
+        let isJudged =
+            switch machine.phase {
+            case .judging, .releasing: true
+            case .idle, .editing, .copying, .training, .ended: false
+            }
+        try models.setHeld(listener, isJudged)
+    }
+
+    /// Keeps what roles used since the last time.
+    func recordModelUsage() throws(SupervisorError) {
+        guard let usage = supervision.models?.takeUsage() else { return }
+        let iteration = machine.state.isRunning ? machine.workingIteration : machine.state.iteration
+        let body = usage.body(iteration: iteration)
+        try supervision.append(
+            .other(kind: ModelUsage.kind.rawValue, body: body),
+            at: WallClock.milliseconds
+        )
+    }
+}

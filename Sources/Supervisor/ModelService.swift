@@ -1,0 +1,279 @@
+// Models for the sandboxes of one run: the broker, who is served at which listener, and what was used.
+//
+// A listener is the sandbox: its roles, pins and budgets hang on it, and nobody names himself. We keep
+// a copy of each listener's descriptor, so that a broker that is lost can be replaced; it is closed
+// before its sandbox counts as gone.
+
+internal import BrokerClient
+internal import BrokerProtocol
+internal import HostKernel
+internal import LauncherClient
+internal import LinuxKernel
+internal import ModelDialects
+internal import Workspace
+
+/// Serves models to the sandboxes of one run.
+final class ModelService {
+    /// Told that a held listener has a request.
+    var onArrival: (Int) -> Void = { _ in }
+    /// Told the first event of each kind and role; all are counted.
+    var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
+    /// Told that the broker was lost and replaced, with the reason.
+    var onGap: (String) -> Void = { _ in }
+    /// Told that there is no broker any more.
+    var onEnd: (SupervisorError) -> Void = { _ in }
+
+    private let inputs: ModelInputs
+    private let launcher: LauncherClient
+    private let log: String
+    private var broker: BrokerClient
+    private var served: [Int: Served] = [:]
+    private var lastListener = 0
+    private var told: [ModelRole: Set<ModelEvent.Kind>] = [:]
+    /// What was used since the last row.
+    private var usage = ModelUsage()
+    /// What was used before this run, and in it, up to the last row.
+    private var usedBefore: ModelUsage
+    private var usedInIteration = ModelUsage()
+    private var restarts = 0
+
+    // A broker that is lost more often in one run is broken, and a night must not be spent on it.
+    private static let maximumRestarts = 20
+
+    private struct Served {
+        let terms: ListenerTerms
+        let endpoint: BrokerClient.Along
+        let bodies: BrokerClient.Along?
+        var isHeld = false
+    }
+
+    /// Starts the broker.
+    ///
+    /// - Parameters:
+    ///   - inputs: what was read as root.
+    ///   - launcher: the launcher.
+    ///   - log: the file that takes what the broker prints.
+    ///   - used: what was used before this run.
+    /// - Throws: ``SupervisorError``.
+    init(
+        _ inputs: ModelInputs,
+        on launcher: LauncherClient,
+        log: String,
+        used: ModelUsage
+    ) throws(SupervisorError) {
+        self.inputs = inputs
+        self.launcher = launcher
+        self.log = log
+        usedBefore = used
+        broker = try Self.start(inputs, launcher, log)
+        try watchBroker()
+    }
+
+    private static func start(
+        _ inputs: ModelInputs,
+        _ launcher: LauncherClient,
+        _ log: String
+    ) throws(SupervisorError) -> BrokerClient {
+        let opened = try system("open the broker's log", log) { () throws(SystemError) in
+            Descriptor?.Box(
+                try Descriptor.open(log, [.write, .create, .append], permissions: 0o600)
+            )
+        }
+        guard let file = opened.take() else { fatalError("a box that was just filled is full") }
+        return try brokered { () throws(BrokerError) in
+            try BrokerClient(inputs.start, on: launcher, log: file, cassette: inputs.cassette)
+        }
+    }
+
+    private func watchBroker() throws(SupervisorError) {
+        broker.onReport = { [unowned self] report in take(report) }
+        broker.onLost = { [unowned self] error in replaceBroker(error) }
+        try setAccounts()
+    }
+
+    /// Ends the broker; every listener must be closed.
+    func end() throws(SupervisorError) {
+        broker.onLost = { _ in }
+        try brokered { () throws(BrokerError) in try broker.end() }
+    }
+
+    // MARK: - listeners
+
+    /// Whether any of these roles has a model.
+    func hasModel(for roles: [ModelRole]) -> Bool {
+        roles.contains { inputs.settings.roles[$0] != nil }
+    }
+
+    /// Serves a sandbox at its endpoint; nothing where none of its roles has a model.
+    ///
+    /// - Parameters:
+    ///   - sandbox: a running sandbox.
+    ///   - roles: who speaks there, the usual one first.
+    ///   - bodies: the file that takes what is said; nothing for a sealed exam, whose words are never
+    ///     kept.
+    /// - Returns: the listener's number.
+    /// - Throws: ``SupervisorError``.
+    func serve(
+        _ sandbox: RunningSandbox,
+        roles: [ModelRole],
+        bodies: BrokerClient.Along?
+    ) throws(SupervisorError) -> Int? {
+        let pinned = roles.compactMap { role in pin(role) }
+        guard !pinned.isEmpty else { return nil }
+        guard let endpoint = sandbox.endpoint else {
+            throw SupervisorError(
+                .hostFailed,
+                operation: "serve models to a sandbox",
+                location: "policy key network",
+                reason: "the sandbox has no endpoint",
+                remedy: "write network: endpoint in its policy; see the launcher's messages"
+            )
+        }
+        lastListener += 1
+        let number = lastListener
+        var accounted: [PinnedRole] = []
+        for role in pinned {
+            let name = "sandbox:\(number):\(role.role.rawValue)"
+            let limits = inputs.settings.roles[role.role]?.budget.sandbox ?? .unlimited
+            try set(limits, ModelUsage.Share(), name)
+            accounted.append(
+                PinnedRole(role: role.role, pin: role.pin, accounts: role.accounts + [name])
+            )
+        }
+        let first = inputs.settings.roles[pinned[0].role]
+        let terms = ListenerTerms(
+            listener: number,
+            roles: accounted,
+            isSealed: bodies == nil,
+            unknownFields: first?.unknownFields ?? .drop,
+            maximumConcurrency: first?.maximumConcurrency ?? 8
+        )
+        try brokered { () throws(BrokerError) in
+            try broker.open(terms, endpoint: endpoint, bodies: bodies)
+        }
+        served[number] = Served(terms: terms, endpoint: endpoint, bodies: bodies)
+        return number
+    }
+
+    /// Closes a listener; on return nobody has a descriptor of it.
+    func close(_ listener: Int) throws(SupervisorError) {
+        guard let gone = served.removeValue(forKey: listener) else { return }
+        do { _ = gone.endpoint.take() }
+        guard !broker.isLost else { return }
+        _ = try brokered { () throws(BrokerError) in try broker.close(listener) }
+    }
+
+    /// Keeps the next request of a listener waiting, or lets it go on.
+    func setHeld(_ listener: Int, _ isHeld: Bool) throws(SupervisorError) {
+        guard let state = served[listener], state.isHeld != isHeld else { return }
+        served[listener]?.isHeld = isHeld
+        guard !broker.isLost else { return }
+        try brokered { () throws(BrokerError) in
+            try isHeld ? broker.hold(listener) : broker.release(listener)
+        }
+    }
+
+    private func pin(_ role: ModelRole) -> PinnedRole? {
+        guard let pin = inputs.settings.pin(of: role) else { return nil }
+        return PinnedRole(
+            role: role,
+            pin: pin,
+            accounts: [
+                "campaign", "iteration", "campaign:\(role.rawValue)", "iteration:\(role.rawValue)",
+            ]
+        )
+    }
+
+    // MARK: - budgets
+
+    /// A new iteration has begun: its budgets are whole again.
+    func beginIteration() throws(SupervisorError) {
+        usedInIteration = ModelUsage()
+        try setAccounts()
+    }
+
+    private func setAccounts() throws(SupervisorError) {
+        let all = inputs.settings.budget
+        try set(all.campaign, usedBefore.total, "campaign")
+        try set(all.iteration, usedInIteration.total, "iteration")
+        for role in inputs.settings.roles.keys {
+            guard let budget = inputs.settings.roles[role]?.budget else { continue }
+            try set(budget.campaign, usedBefore.share(of: role), "campaign:\(role.rawValue)")
+            try set(budget.iteration, usedInIteration.share(of: role), "iteration:\(role.rawValue)")
+        }
+    }
+
+    private func set(
+        _ limits: ModelLimits,
+        _ used: ModelUsage.Share,
+        _ name: String
+    ) throws(SupervisorError) {
+        let terms = AccountTerms(
+            name: name,
+            requests: limits.requests.map { max(0, $0 - used.calls) },
+            tokens: limits.tokens.map { max(0, $0 - used.inputTokens - used.outputTokens) },
+            microdollars: limits.costMicrodollars.map { max(0, $0 - used.microdollars) }
+        )
+        try brokered { () throws(BrokerError) in try broker.set(terms) }
+    }
+
+    // MARK: - what the broker tells
+
+    private func take(_ report: BrokerReport) {
+        switch report {
+        case .call(let call):
+            usage.add(call)
+            usedBefore.add(call)
+            usedInIteration.add(call)
+        case .event(_, let role, let event):
+            let role = role ?? .codingAgent
+            usage.add(event, of: role)
+            if told[role, default: []].insert(event.kind).inserted { onEvent(role, event) }
+        case .arrived(let listener): onArrival(listener)
+        case .failed(_, let failure):
+            onEvent(.codingAgent, ModelEvent(.upstreamFailed, "\(failure)"))
+        case .ready, .configured, .opened, .closed: break
+        }
+    }
+
+    /// What was used since the last time, for a row; nothing where nothing was.
+    func takeUsage() -> ModelUsage? {
+        guard !usage.isEmpty else { return nil }
+        defer { usage = ModelUsage() }
+        return usage
+    }
+
+    /// Starts a broker in place of one that is lost, and serves every listener as before; who held a
+    /// connection sees it end.
+    private func replaceBroker(_ error: BrokerError) {
+        restarts += 1
+        usage.gaps += 1
+        // One that speaks nonsense still runs; one that has ended cannot be ended again.
+        do throws(BrokerError) { try broker.end() } catch {}
+        do throws(SupervisorError) {
+            guard restarts <= Self.maximumRestarts else { throw SupervisorError(error) }
+            broker = try Self.start(inputs, launcher, log)
+            try watchBroker()
+            for (number, state) in served.sorted(by: { $0.key < $1.key }) {
+                try brokered { () throws(BrokerError) in
+                    try broker.open(state.terms, endpoint: state.endpoint, bodies: state.bodies)
+                    if state.isHeld { try broker.hold(number) }
+                }
+            }
+            onGap("\(error)")
+        } catch {
+            onEnd(error)
+        }
+    }
+}
+
+/// Carries out something with the broker, in the supervisor's words.
+func brokered<Value>(
+    _ body: () throws(BrokerError) -> Value
+) throws(SupervisorError) -> Value {
+    do throws(BrokerError) { return try body() } catch { throw SupervisorError(error) }
+}
+
+extension SupervisorError {
+    init(_ error: BrokerError) { self.init(.hostFailed, error) }
+}

@@ -1,0 +1,111 @@
+internal import BrokerProtocol
+internal import Ledger
+internal import ModelDialects
+internal import StrictJSON
+
+/// What roles used of models, as `model-usage` rows keep it.
+struct ModelUsage: Equatable {
+    /// What one role used.
+    struct Share: Equatable {
+        var calls = 0
+        var failures = 0
+        var inputTokens = 0
+        var outputTokens = 0
+        var microdollars = 0
+
+        static func += (left: inout Share, right: Share) {
+            left.calls += right.calls
+            left.failures += right.failures
+            left.inputTokens += right.inputTokens
+            left.outputTokens += right.outputTokens
+            left.microdollars += right.microdollars
+        }
+    }
+
+    private(set) var shares: [ModelRole: Share] = [:]
+    /// Requests that were changed or refused, by role and kind.
+    private(set) var events: [ModelRole: [String: Int]] = [:]
+    /// How often the broker was lost and started anew.
+    var gaps = 0
+
+    /// Whether there is nothing to keep.
+    var isEmpty: Bool { self == ModelUsage() }
+
+    /// What all roles used.
+    var total: Share { shares.values.reduce(into: Share()) { $0 += $1 } }
+
+    /// What one role used.
+    func share(of role: ModelRole) -> Share { shares[role] ?? Share() }
+
+    /// Adds a call.
+    mutating func add(_ call: CallRecord) {
+        var share = Share()
+        share.calls = 1
+        share.failures = call.status >= 400 || call.isCut ? 1 : 0
+        share.inputTokens = call.inputTokens
+        share.outputTokens = call.outputTokens
+        share.microdollars = call.microdollars
+        shares[call.role, default: Share()] += share
+    }
+
+    /// Counts an event.
+    mutating func add(_ event: ModelEvent, of role: ModelRole) {
+        events[role, default: [:]][event.kind.rawValue, default: 0] += 1
+    }
+
+    // MARK: - the record
+
+    /// The kind of row.
+    static let kind = EventKind.modelUsage
+
+    /// The row's body.
+    func body(iteration: Int) -> JSONValue {
+        let roles = shares.map { role, share in
+            (
+                role.rawValue,
+                JSONValue.object([
+                    "calls": JSONValue(share.calls), "failures": JSONValue(share.failures),
+                    "input_tokens": JSONValue(share.inputTokens),
+                    "output_tokens": JSONValue(share.outputTokens),
+                    "microdollars": JSONValue(share.microdollars),
+                ])
+            )
+        }
+        let kinds = events.map { role, counts in
+            (role.rawValue, JSONValue.object(counts.mapValues { JSONValue($0) }))
+        }
+        return [
+            "iteration": JSONValue(iteration), "gaps": JSONValue(gaps),
+            "roles": .object(Dictionary(uniqueKeysWithValues: roles)),
+            "events": .object(Dictionary(uniqueKeysWithValues: kinds)),
+        ]
+    }
+
+    /// What all rows of a record say together.
+    ///
+    /// - Parameter bodies: bodies of rows; what is none of ours is left out.
+    init(adding bodies: [JSONValue]) {
+        for body in bodies {
+            gaps += body["gaps"]?.intValue ?? 0
+            for (name, value) in body["roles"]?.objectValue ?? [:] {
+                guard let role = ModelRole(rawValue: name) else { continue }
+                var share = Share()
+                share.calls = value["calls"]?.intValue ?? 0
+                share.failures = value["failures"]?.intValue ?? 0
+                share.inputTokens = value["input_tokens"]?.intValue ?? 0
+                share.outputTokens = value["output_tokens"]?.intValue ?? 0
+                share.microdollars = value["microdollars"]?.intValue ?? 0
+                shares[role, default: Share()] += share
+            }
+            for (name, value) in body["events"]?.objectValue ?? [:] {
+                guard let role = ModelRole(rawValue: name) else { continue }
+                for (kind, count) in value.objectValue ?? [:] {
+                    events[role, default: [:]][kind, default: 0] += count.intValue ?? 0
+                }
+            }
+        }
+    }
+
+    /// Nothing used.
+    init() {}
+}
