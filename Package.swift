@@ -17,12 +17,24 @@ let house: [SwiftSetting] = [
 // Linked without any shared library: the launcher runs as root, and a launch pays no dynamic linking.
 let fullyStatic: [LinkerSetting] = [.unsafeFlags(["-static-executable"])]
 
+// Without the toolchain at run time, and with the C library of the host, whose resolver it needs.
+// The libraries after the first flag are those that SwiftNIO and AsyncHTTPClient use of the runtime.
+let staticRuntime: [LinkerSetting] =
+    [.unsafeFlags(["-static-stdlib", "-Xlinker", "--gc-sections", "-Xlinker", "--strip-all"])]
+    + ["_FoundationCollections", "_FoundationCShims", "dispatch", "BlocksRuntime"]
+    .map { .linkedLibrary($0) }
+
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser",
     package: "swift-argument-parser"
 )
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let nio = ["NIOCore", "NIOHTTP1", "NIOPosix"].map {
+    Target.Dependency.product(name: $0, package: "swift-nio")
+}
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 /// A test target with the settings of everything else.
@@ -46,6 +58,7 @@ let package = Package(
     products: [
         .executable(name: "invigilator", targets: ["Invigilator"]),
         .executable(name: "invigilator-launcher", targets: ["SandboxLauncher"]),
+        .executable(name: "invigilator-broker", targets: ["EgressBrokerProgram"]),
         .executable(name: "invigilator-fuzz", targets: ["FuzzDriver"]),
         .executable(name: "invigilator-probe", targets: ["RedTeamProbe"]),
         .executable(name: "invigilator-selfcheck", targets: ["SelfCheckProgram"]),
@@ -65,6 +78,9 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
     ],
     targets: [
         // Floor 0: ground.
@@ -169,6 +185,23 @@ let package = Package(
             linkerSettings: fullyStatic + [
                 .unsafeFlags(["-Xlinker", "--gc-sections", "-Xlinker", "--strip-all"])
             ]
+        ),
+
+        // Model access. Everything but the start is a library, so that tests link it their own way.
+        .target(
+            name: "EgressBroker",
+            dependencies: [
+                "BrokerProtocol", "HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON",
+                crypto,
+                nioSSL, httpClient,
+            ] + nio,
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "EgressBrokerProgram",
+            dependencies: ["EgressBroker"],
+            swiftSettings: house,
+            linkerSettings: staticRuntime
         ),
 
         // Floor 4: examination.
@@ -340,6 +373,13 @@ let package = Package(
             exclude: ["Goldens"]
         ),
 
+        tests(
+            "EgressBrokerTests",
+            of: [
+                "BrokerProtocol", "EgressBroker", "HostKernel", "LinuxKernel", "ModelDialects",
+                "StrictJSON", nioSSL,
+            ] + nio
+        ),
         tests("SelfCheckTests", of: ["LauncherClient", "SandboxPlan", "SelfCheck"]),
         tests("ParserFuzzerTests", of: ["ParserFuzzer", "TestSupport"], exclude: ["Corpus"]),
         tests(

@@ -1,0 +1,197 @@
+internal import BrokerProtocol
+internal import ModelDialects
+internal import NIOCore
+internal import NIOPosix
+internal import StrictJSON
+
+/// Answers the requests of sandboxes, with what the configuration gave.
+struct CallService: Sendable {
+    let settings: BrokerSettings
+    let accounts: Accounts
+    let upstreams: [String: UpstreamPool]
+    let cassette: Cassette?
+    let report: @Sendable (BrokerReport) -> Void
+    private let pool: NIOThreadPool
+
+    init(
+        _ configuration: BrokerConfiguration,
+        cassette file: HandedDescriptor?,
+        settings: BrokerSettings,
+        resolver: NameResolver,
+        group: any EventLoopGroup,
+        pool: NIOThreadPool,
+        report: @escaping @Sendable (BrokerReport) -> Void
+    ) throws(BrokerFailure) {
+        self.settings = settings
+        self.pool = pool
+        self.report = report
+        var upstreams: [String: UpstreamPool] = [:]
+        for terms in configuration.upstreams {
+            upstreams[terms.name] = try UpstreamPool(
+                terms,
+                settings: settings,
+                resolver: resolver,
+                group: group
+            )
+        }
+        self.upstreams = upstreams
+        var prices = PriceTable()
+        for price in configuration.prices {
+            for upstream in upstreams.keys {
+                prices.set(
+                    ModelPrice(
+                        input: price.input,
+                        output: price.output,
+                        cachedInput: price.cachedInput
+                    ),
+                    model: price.model,
+                    upstream: upstream
+                )
+            }
+        }
+        accounts = Accounts(prices)
+        cassette = try configuration.cassette.map { mode throws(BrokerFailure) in
+            try Cassette(mode, file, pool: pool)
+        }
+    }
+
+    /// Ends every connection to a provider.
+    func shutDown() async {
+        for upstream in upstreams.values { await upstream.shutDown() }
+    }
+
+    /// Tells the supervisor of something at a listener.
+    func note(_ event: ModelEvent, _ desk: ListenerDesk, role: ModelRole? = nil) {
+        report(.event(listener: desk.terms.listener, role: role, event))
+    }
+
+    /// Answers one request.
+    ///
+    /// - Throws: where the sandbox is gone.
+    func answer(
+        _ request: HTTPRequest,
+        _ desk: ListenerDesk,
+        _ writer: ReplyWriter
+    ) async throws {
+        let route = Route.of(method: request.method, path: request.target)
+        let dialect = route?.dialect
+        let admission = desk.admit()
+        defer { if admission == .granted { desk.leave() } }
+        switch admission {
+        case .granted: break
+        case .tooMany:
+            let text = "more than \(desk.terms.maximumConcurrency) requests at a time"
+            return try await refuse(.rateLimited, .rateLimited, text, dialect, desk, writer)
+        case .spent:
+            let text = "more than \(desk.terms.maximumRequests) requests"
+            return try await refuse(.budgetSpent, .budgetSpent, text, dialect, desk, writer)
+        }
+        switch route {
+        case nil:
+            let text = "this method and path are not offered here"
+            try await refuse(.unknownRoute, .notFound, text, nil, desk, writer)
+        case .reachability: try await writer.write(HTTPReply(200, .whole([])))
+        case .listModels: try await writer.write(.json(200, ModelListing.body(desk.terms)))
+        case let route?:
+            try await generate(request, route, desk, writer)
+        }
+    }
+
+    private func generate(
+        _ request: HTTPRequest,
+        _ route: Route,
+        _ desk: ListenerDesk,
+        _ writer: ReplyWriter
+    ) async throws {
+        let started = ContinuousClock.now
+        let type = request.value(of: "content-type")?.lowercased().prefix { $0 != ";" }
+        guard type == "application/json" else {
+            let text = "content-type: not application/json"
+            return try await refuse(
+                .badRequest,
+                .invalidRequest,
+                text,
+                route.dialect,
+                desk,
+                writer,
+                status: 415
+            )
+        }
+        let parsed: ModelRequest
+        switch try await parse(request.body, route, desk.terms) {
+        case .success(let found): parsed = found
+        case .failure(let refusal):
+            note(refusal.event, desk)
+            desk.count { $0.refusals += 1 }
+            let answer = ProviderError.answer(to: refusal, in: route.dialect)
+            return try await writer.write(.json(answer.status, answer.body))
+        }
+        guard let role = desk.terms.roles.first(where: { $0.pin == parsed.pin }) else {
+            fatalError("a request runs under a pin of its listener")
+        }
+        for event in parsed.events { note(event, desk, role: role.role) }
+        await desk.waitWhileHeld { report(.arrived(listener: desk.terms.listener)) }
+        try Task.checkCancellation()
+        do throws(AccountSpent) {
+            let reservation = try accounts.reserve(parsed, from: role.accounts)
+            let limited =
+                parsed.outputLimit > 0
+                ? parsed.limitingOutput(to: reservation.outputTokens) : parsed
+            var call = ModelCall(
+                service: self,
+                desk: desk,
+                role: role,
+                request: limited,
+                original: request,
+                reservation: reservation,
+                started: started
+            )
+            await call.run(writer)
+        } catch {
+            note(ModelEvent(.budgetSpent, "account \(error.account)"), desk, role: role.role)
+            desk.count { $0.refusals += 1 }
+            let answer = ProviderError.budgetSpent(parsed.dialect, account: error.account)
+            try await writer.write(.json(answer.status, answer.body))
+        }
+    }
+
+    // A long body is read beside the event loop: one sandbox must not hold the streams of others up.
+    private func parse(
+        _ body: [UInt8],
+        _ route: Route,
+        _ terms: ListenerTerms
+    ) async throws -> Result<ModelRequest, RequestRefusal> {
+        let pins = terms.roles.map(\.pin)
+        let policy = RequestPolicy(isSealed: terms.isSealed, unknownFields: terms.unknownFields)
+        let read: @Sendable () -> Result<ModelRequest, RequestRefusal> = {
+            do throws(RequestRefusal) {
+                let request = try ModelRequest.parse(
+                    body,
+                    route: route,
+                    pins: pins,
+                    policy: policy
+                )
+                return .success(request)
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard body.count > settings.inlineBytes else { return read() }
+        return try await pool.runIfActive(read)
+    }
+
+    private func refuse(
+        _ kind: ModelEvent.Kind,
+        _ condition: ProviderError.Condition,
+        _ text: String,
+        _ dialect: Dialect?,
+        _ desk: ListenerDesk,
+        _ writer: ReplyWriter,
+        status: Int? = nil
+    ) async throws {
+        note(ModelEvent(kind, text), desk)
+        desk.count { $0.refusals += 1 }
+        let body = ProviderError.body(dialect, condition, message: text)
+        try await writer.write(.json(status ?? condition.status, body))
+    }
+}

@@ -1,0 +1,366 @@
+internal import AsyncHTTPClient
+internal import BrokerProtocol
+internal import ModelDialects
+internal import NIOCore
+internal import NIOHTTP1
+internal import StrictJSON
+
+/// One call of a model, from the reservation of its budget to the line about it in the ledger.
+struct ModelCall {
+    let service: CallService
+    let desk: ListenerDesk
+    let role: PinnedRole
+    let request: ModelRequest
+    /// As the sandbox sent it, for the headers of which some pass.
+    let original: HTTPRequest
+    let reservation: Reservation
+    let started: ContinuousClock.Instant
+
+    private var meter: UsageMeter
+    // Whether the provider may have done work that somebody pays.
+    private var isSent = false
+    private var isCut = false
+    // 0 until the sandbox has an answer.
+    private var status = 0
+    // What came from the provider, for a cassette, and what went to the sandbox, for the trace.
+    private var received: [UInt8] = []
+    private var delivered: [UInt8] = []
+    private var answerType = ""
+
+    // The most of an answer that is kept for either.
+    private static let kept = 32 << 20
+
+    init(
+        service: CallService,
+        desk: ListenerDesk,
+        role: PinnedRole,
+        request: ModelRequest,
+        original: HTTPRequest,
+        reservation: Reservation,
+        started: ContinuousClock.Instant
+    ) {
+        self.service = service
+        self.desk = desk
+        self.role = role
+        self.request = request
+        self.original = original
+        self.reservation = reservation
+        self.started = started
+        meter = UsageMeter(request.dialect, estimatedInputTokens: request.estimatedInputTokens)
+    }
+
+    /// Makes the call and answers the sandbox; whatever happens, the budget is settled and the call
+    /// is reported.
+    mutating func run(_ writer: ReplyWriter) async {
+        do {
+            try await exchange(writer)
+        } catch {
+            // The sandbox is gone, or its listener is closed: there is nobody to answer.
+            isCut = true
+        }
+        await settle()
+    }
+
+    private mutating func exchange(_ writer: ReplyWriter) async throws {
+        let response: HTTPClientResponse
+        do {
+            guard let answer = try await ask(writer) else { return }
+            response = answer
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return try await fail(UpstreamFault.of(error), writer)
+        }
+        answerType = response.headers.first(name: "content-type") ?? ""
+        let encoding = response.headers.first(name: "content-encoding")?.lowercased()
+        guard encoding == nil || encoding == "identity" else {
+            return try await fail(.encoded, writer)
+        }
+        switch response.status.code {
+        case 200...299 where request.isStreaming && answerType.hasPrefix("text/event-stream"):
+            try await stream(response, writer)
+        case 200...299: try await whole(response, writer)
+        default: try await refused(response, writer)
+        }
+    }
+
+    // The provider's answer, or the cassette's; nothing where the sandbox was told already.
+    private mutating func ask(_ writer: ReplyWriter) async throws -> HTTPClientResponse? {
+        if let cassette = service.cassette, cassette.mode == .replay {
+            if let answer = cassette.play(request) { return answer }
+            try await fail(.notOnCassette(Cassette.name(of: request)), writer)
+            return nil
+        }
+        guard let upstream = service.upstreams[request.pin.upstream],
+            let path = upstream.name.path(of: request.route, model: request.pin.model)
+        else {
+            try await fail(.noUpstream, writer)
+            return nil
+        }
+        let scheme = upstream.name.isSecure ? "https" : "http"
+        var outgoing = HTTPClientRequest(
+            url: "\(scheme)://\(upstream.name.host):\(upstream.name.port)\(path)"
+        )
+        outgoing.method = .POST
+        outgoing.headers = UpstreamHeaders.of(
+            original,
+            request.dialect,
+            key: upstream.terms.key,
+            isStreaming: request.isStreaming
+        )
+        outgoing.body = .bytes(request.bodyBytes)
+        isSent = true
+        do {
+            return try await upstream.execute(outgoing) { reason in
+                service.note(ModelEvent(.upstreamFailed, reason), desk, role: role.role)
+            }
+        } catch {
+            isSent = !UpstreamFault.of(error).isBeforeSending
+            throw error
+        }
+    }
+}
+
+// The three kinds of answers.
+extension ModelCall {
+    private mutating func whole(
+        _ response: HTTPClientResponse,
+        _ writer: ReplyWriter
+    ) async throws {
+        let body: JSONValue
+        do {
+            var buffer = try await response.body.collect(upTo: service.settings.answerBytes)
+            received = buffer.readBytes(length: buffer.readableBytes) ?? []
+            body = try JSONValue(parsing: received, limits: ModelRequest.limits)
+        } catch let error as JSONError {
+            _ = error  // Its text may quote the answer.
+            return try await fail(.notJSON, writer)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return try await fail(UpstreamFault.of(error), writer)
+        }
+        meter.response(body)
+        let shown: JSONValue? = ResponseScrub.body(
+            body,
+            dialect: request.dialect,
+            isSealed: desk.terms.isSealed
+        )
+        guard let shown else { return try await fail(.notJSON, writer) }
+        try await deliver(Int(response.status.code), shown.canonicalBytes, [], writer)
+    }
+
+    private mutating func refused(
+        _ response: HTTPClientResponse,
+        _ writer: ReplyWriter
+    ) async throws {
+        let code = Int(response.status.code)
+        let fault = UpstreamFault.status(code)
+        service.note(
+            ModelEvent(code == 429 ? .rateLimited : .upstreamFailed, fault.detail),
+            desk,
+            role: role.role
+        )
+        var fields: [HTTPField] = []
+        if code == 429 || code == 503 || code == 529 {
+            fields = ResponseScrub.headers(
+                response.headers.map { ($0.name, $0.value) },
+                isSealed: desk.terms.isSealed
+            )
+            .filter { $0.name == "retry-after" }.map { HTTPField($0.name, $0.value) }
+        }
+        var body = ProviderError.body(request.dialect, fault.condition, message: fault.message)
+        // What the provider says about a request that it cannot take (too long, say) is what programs
+        // act on. About its key, its state and its own faults, nothing is passed on.
+        if [400, 404, 409, 413, 422].contains(code), let said = await errorBody(response) {
+            body = said
+        }
+        try await deliver(fault.status, body, fields, writer)
+    }
+
+    private mutating func errorBody(_ response: HTTPClientResponse) async -> [UInt8]? {
+        guard !desk.terms.isSealed else { return nil }
+        do {
+            var buffer = try await response.body.collect(upTo: 64 << 10)
+            received = buffer.readBytes(length: buffer.readableBytes) ?? []
+            let value = try JSONValue(parsing: received, limits: .request)
+            let key = Array((service.upstreams[request.pin.upstream]?.terms.key.exposed ?? "").utf8)
+            let bytes = value.canonicalBytes
+            return key.isEmpty || !bytes.holds(key) ? bytes : nil
+        } catch {
+            // Then our own words do.
+            return nil
+        }
+    }
+
+    private mutating func stream(
+        _ response: HTTPClientResponse,
+        _ writer: ReplyWriter
+    ) async throws {
+        try await writer.write(
+            HTTPReply(
+                200,
+                fields: [
+                    HTTPField("content-type", "text/event-stream"),
+                    HTTPField("cache-control", "no-cache"),
+                ],
+                .chunked
+            )
+        )
+        status = 200
+        var relay = StreamRelay(
+            dialect: request.dialect,
+            isSealed: desk.terms.isSealed,
+            addsUsage: request.addsUsage,
+            limit: service.settings.eventBytes,
+            meter: meter
+        )
+        var parts = response.body.makeAsyncIterator()
+        while true {
+            let out: [UInt8]
+            var isOver = false
+            do {
+                if let part = try await parts.next() {
+                    keep(received: part.readableBytesView)
+                    out = try relay.feed(part.readableBytesView)
+                } else {
+                    isOver = true
+                    out = try relay.finish()
+                }
+            } catch is CancellationError {
+                meter = relay.meter
+                throw CancellationError()
+            } catch {
+                isCut = true
+                isOver = true
+                let fault = UpstreamFault.of(error)
+                service.note(
+                    ModelEvent(.upstreamFailed, "the stream was cut: \(fault.detail)"),
+                    desk,
+                    role: role.role
+                )
+                out = ProviderError.streamEnd(
+                    request.dialect,
+                    .upstreamFailed,
+                    message: "the provider's stream was cut"
+                )
+            }
+            meter = relay.meter
+            keep(delivered: out)
+            try await writer.write(chunk: out)
+            if isOver { return try await writer.end() }
+        }
+    }
+}
+
+// What follows from an answer.
+extension ModelCall {
+    private mutating func fail(_ fault: UpstreamFault, _ writer: ReplyWriter) async throws {
+        service.note(ModelEvent(fault.kind, fault.detail), desk, role: role.role)
+        let body = ProviderError.body(request.dialect, fault.condition, message: fault.message)
+        try await deliver(fault.status, body, [], writer)
+    }
+
+    private mutating func deliver(
+        _ status: Int,
+        _ body: [UInt8],
+        _ fields: [HTTPField],
+        _ writer: ReplyWriter
+    ) async throws {
+        self.status = status
+        keep(delivered: body)
+        try await writer.write(.json(status, body, fields: fields))
+    }
+
+    private mutating func keep(received bytes: some Collection<UInt8>) {
+        guard service.cassette?.mode == .record, received.count < Self.kept else { return }
+        received += bytes
+    }
+
+    private mutating func keep(delivered bytes: [UInt8]) {
+        guard desk.trace != nil, delivered.count < Self.kept else { return }
+        delivered += bytes
+    }
+
+    private mutating func settle() async {
+        var usage = meter.usage
+        if !isSent, service.cassette?.mode != .replay {
+            usage = TokenUsage(input: 0, output: 0, source: .count)
+        }
+        let cost = service.accounts.settle(reservation, usage, under: request.pin)
+        desk.count { totals in
+            totals.inputTokens += usage.input
+            totals.outputTokens += usage.output
+            totals.microdollars += cost
+        }
+        let elapsed = ContinuousClock.now - started
+        let record = CallRecord(
+            listener: desk.terms.listener,
+            role: role.role,
+            dialect: request.dialect,
+            model: request.pin.model,
+            status: status,
+            inputTokens: usage.input,
+            outputTokens: usage.output,
+            isProvidersCount: usage.source == .provider,
+            microdollars: cost,
+            milliseconds: Int(elapsed / .milliseconds(1)),
+            isStreamed: request.isStreaming,
+            isCut: isCut
+        )
+        service.report(.call(record))
+        await desk.trace?.append(traceLine(record))
+        await recordOnCassette()
+    }
+
+    private func traceLine(_ record: CallRecord) -> JSONValue {
+        [
+            "role": .string(record.role.rawValue), "dialect": .string(record.dialect.rawValue),
+            "model": .string(record.model), "status": JSONValue(record.status),
+            "streamed": .bool(record.isStreamed), "cut": .bool(record.isCut),
+            "milliseconds": JSONValue(record.milliseconds), "request": request.body,
+            "response": .string(String(decoding: delivered, as: UTF8.self)),
+        ]
+    }
+
+    // A cut answer is no answer: played, it would end every run at the same place.
+    private func recordOnCassette() async {
+        guard let cassette = service.cassette, cassette.mode == .record, !isCut, status == 200,
+            received.count < Self.kept
+        else { return }
+        do {
+            try await cassette.record(
+                request,
+                Cassette.Entry(
+                    status: status,
+                    contentType: request.isStreaming && answerType.hasPrefix("text/event-stream")
+                        ? "text/event-stream" : "application/json",
+                    body: String(decoding: received, as: UTF8.self)
+                )
+            )
+        } catch {
+            service.report(
+                .failed(
+                    listener: desk.terms.listener,
+                    BrokerFailure(
+                        operation: "append to the cassette",
+                        location: "listener \(desk.terms.listener)",
+                        reason: "\(error)",
+                        remedy: "make room for it"
+                    )
+                )
+            )
+        }
+    }
+}
+
+extension [UInt8] {
+    // Whether these bytes stand somewhere within.
+    fileprivate func holds(_ part: [UInt8]) -> Bool {
+        guard let first = part.first, part.count <= count else { return false }
+        for start in 0...(count - part.count) where self[start] == first {
+            if self[start..<start + part.count].elementsEqual(part) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,61 @@
+internal import LinuxKernel
+internal import NIOPosix
+internal import StrictJSON
+internal import Synchronization
+
+/// The file in which the bodies of one listener are kept, a JSON value a line.
+final class TraceFile: Sendable {
+    private struct State: ~Copyable {
+        var file: Descriptor?
+        var written = 0
+        var dropped = 0
+    }
+
+    private let state: Mutex<State>
+    private let limit: Int
+    // Disks wait; event loops must not.
+    private let pool: NIOThreadPool
+
+    /// Takes the file over; nil where somebody did already.
+    init?(_ handed: HandedDescriptor, limit: Int, pool: NIOThreadPool) {
+        guard let file = handed.take() else { return nil }
+        state = Mutex(State(file: file))
+        self.limit = limit
+        self.pool = pool
+    }
+
+    /// Bytes that were not kept.
+    var droppedBytes: Int { state.withLock { $0.dropped } }
+
+    /// Appends a line, and returns when it is written: the next request of the connection waits for
+    /// it, so a fast sandbox cannot pile bodies up in memory.
+    func append(_ value: JSONValue) async {
+        let line = value.canonicalBytes + [0x0A]
+        do {
+            try await pool.runIfActive { [self] in write(line) }
+        } catch {
+            // The pool has stopped: the process ends.
+            state.withLock { $0.dropped += line.count }
+        }
+    }
+
+    private func write(_ line: [UInt8]) {
+        state.withLock { state in
+            guard state.written + line.count <= limit else {
+                state.dropped += line.count
+                return
+            }
+            do throws(SystemError) {
+                try state.file?.writeAll(line)
+                state.written += line.count
+            } catch {
+                state.dropped += line.count
+            }
+        }
+    }
+
+    /// Closes the file; what comes later is dropped.
+    func close() {
+        state.withLock { $0.file = nil }
+    }
+}
