@@ -3,10 +3,11 @@ internal import StrictJSON
 extension RequestDraft {
     mutating func pinAnthropicMessages() {
         members["model"] = .string(pin.model)
+        let isCounted = route == .countTokens(.anthropicMessages)
+        if !isCounted { outputLimit = pinOutput(Dialect.anthropicMessages.outputNames) }
         pinThinking()
-        if route == .generate(.anthropicMessages) {
-            outputLimit = pinOutput(Dialect.anthropicMessages.outputNames)
-            AnthropicMessages.fitThinking(in: &members)
+        AnthropicMessages.fitThinking(in: &members)
+        if !isCounted {
             if AnthropicMessages.thinks(members) {
                 // A model that thinks takes no temperature but its own (API reference, thinking).
                 for name in ["temperature", "top_p", "top_k"] {
@@ -20,7 +21,6 @@ extension RequestDraft {
             }
             isStreaming = members["stream"]?.boolValue == true
         }
-        AnthropicMessages.fitThinking(in: &members)
         dropEmptyTools()
     }
 
@@ -36,9 +36,12 @@ extension RequestDraft {
         }
         let display = asked?["display"]
         if let budget = Int(effort) {
-            let isSame = kind == "enabled" && asked?["budget_tokens"]?.intValue == budget
-            if asked != nil, !isSame { reader.note(.effortChanged, "thinking") }
             members["thinking"] = ["type": "enabled", "budget_tokens": JSONValue(budget)]
+            AnthropicMessages.fitThinking(in: &members)
+            let pinned = members["thinking"]?["budget_tokens"]
+            if let asked, asked["budget_tokens"] != pinned {
+                reader.note(.effortChanged, "thinking")
+            }
         } else {
             var configuration = members["output_config"]?.objectValue ?? [:]
             configuration["effort"] = .string(effort)

@@ -36,6 +36,22 @@ public enum ProviderError {
         }
     }
 
+    /// What a status of the provider means for the sandbox; the provider's own words may name an
+    /// organisation, a project or a request, and stay away.
+    ///
+    /// - Parameter status: the provider's HTTP status, not one of success.
+    /// - Returns: what went wrong. A matter of keys or of the provider's bill is the operator's, and
+    ///   to the sandbox a fault of the upstream.
+    public static func condition(ofUpstream status: Int) -> Condition {
+        switch status {
+        case 400, 422: .invalidRequest
+        case 404: .notFound
+        case 413: .tooLarge
+        case 429: .rateLimited
+        default: .upstreamFailed
+        }
+    }
+
     /// An answer: status and body.
     public struct Answer: Sendable, Equatable {
         /// The HTTP status.

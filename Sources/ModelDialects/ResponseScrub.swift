@@ -44,8 +44,8 @@ public enum ResponseScrub {
     ///   - dialect: its dialect.
     ///   - isSealed: whether the sandbox takes part in a sealed exam.
     /// - Returns: the answer; in a sealed exam rebuilt from an allow-list, without what identifies
-    ///   the call.
-    public static func body(_ body: JSONValue, dialect: Dialect, isSealed: Bool) -> JSONValue {
+    ///   the call, or nothing where it is no answer of the dialect.
+    public static func body(_ body: JSONValue, dialect: Dialect, isSealed: Bool) -> JSONValue? {
         guard isSealed else { return body }
         return ResponseShapes.scrubbed(body, dialect)
     }
@@ -61,7 +61,7 @@ public enum ResponseScrub {
         guard isSealed, !event.data.elementsEqual("[DONE]".utf8) else { return event.wire }
         do throws(JSONError) {
             let value = try JSONValue(parsing: event.data, limits: ModelRequest.limits)
-            let scrubbed = ResponseShapes.scrubbed(value, dialect)
+            guard let scrubbed = ResponseShapes.scrubbed(value, dialect) else { return [] }
             // The name is the data's own type where the dialect names its events at all.
             let name = event.name.flatMap { _ in scrubbed["type"]?.stringValue }
             return SSEEvent.wire(name: name, scrubbed)

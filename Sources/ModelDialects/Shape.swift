@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// What one value of a request may be, and what becomes of it.
 ///
 /// The tables of the dialects are made of these; what no table names does not go upstream.
@@ -20,6 +22,8 @@ indirect enum Shape: Sendable {
     case tagged(Tagged)
     /// Another shape for a text, a list and an object; nothing where the kind may not stand.
     case kinds(text: Shape? = nil, list: Shape? = nil, object: Shape? = nil)
+    /// Any value, in whose place this one stands.
+    case constant(JSONValue)
     /// A shape, or `null`, which stays `null`.
     case orNull(Shape)
     /// A text in base64.

@@ -128,7 +128,7 @@ extension ShapeReader {
 extension Shape {
     var keepsNull: Bool {
         switch self {
-        case .orNull, .json: true
+        case .orNull, .json, .constant: true
         case .text, .word, .truth, .integer, .number, .list, .object, .tagged, .kinds, .base64,
             .dataURL, .schema, .removed, .refused, .effort, .unlessEmpty, .unsealed, .providerTool:
             false

@@ -32,6 +32,12 @@ struct ShapeReader {
         self.foldsNames = foldsNames
     }
 
+    /// A reader of answers in sealed exams, where nothing is refused but what cannot be read.
+    static let ofAnswers = ShapeReader(
+        policy: RequestPolicy(isSealed: true),
+        pin: ModelPin(upstream: "", dialects: [], model: "", maxOutputTokens: 1)
+    )
+
     /// The value as it may go upstream, or nothing where it stays away.
     mutating func rebuilt(
         _ value: JSONValue,
@@ -50,6 +56,7 @@ struct ShapeReader {
         case .tagged(let tagged): return try self.tagged(value, tagged)
         case .kinds(let text, let list, let object):
             return try byKind(value, text: text, list: list, object: object)
+        case .constant(let value): return value
         case .orNull(let shape): return value.isNull ? value : try rebuilt(value, as: shape)
         case .base64: return try base64(value)
         case .dataURL(let types): return try dataURL(value, types)
