@@ -282,7 +282,8 @@ let package = Package(
             name: "ParserFuzzer",
             dependencies: [
                 "Benchmarks", "ExamResults", "IterationLoop", "LauncherClient", "LauncherProtocol",
-                "Ledger", "SandboxPlan", "SandboxPolicy", "StrictJSON", "Workspace",
+                "Ledger", "ModelDialects", "SandboxPlan", "SandboxPolicy", "StrictJSON",
+                "Workspace",
             ],
             swiftSettings: house
         ),

@@ -32,6 +32,12 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
     case configuration
     /// An exported ledger.
     case ledgerExport = "ledger-export"
+    /// A sandbox's request to a model (M4), in every dialect.
+    case modelRequest = "model-request"
+    /// A model's answer, as a stream and as a whole, in every dialect.
+    case modelAnswer = "model-answer"
+    /// The name of an upstream.
+    case upstreamName = "upstream-name"
 
     /// Parses the bytes and checks what must hold of the result.
     ///
@@ -52,6 +58,9 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
         case .syscalls: feedSyscalls(bytes)
         case .configuration: feedConfiguration(bytes)
         case .ledgerExport: feedLedgerExport(bytes)
+        case .modelRequest: feedModelRequest(bytes)
+        case .modelAnswer: feedModelAnswer(bytes)
+        case .upstreamName: feedUpstreamName(bytes)
         }
     }
 }
