@@ -22,17 +22,25 @@ public struct SSEEvent: Sendable, Equatable {
     }
 
     /// The bytes of an event with nothing but name and data: no comments, no ids.
+    ///
+    /// What is no name
+    /// would be lines of its own, and stays away.
     public var wire: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(data.count + 64)
-        if let name { bytes += "event: \(name)\n".utf8 }
-        for line in data.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        if let name, Self.isName(name.utf8) { bytes += "event: \(name)\n".utf8 }
+        let ends: Set<UInt8> = [0x0A, 0x0D]
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: ends.contains) {
             bytes += "data: ".utf8
             bytes += line
             bytes.append(0x0A)
         }
         bytes.append(0x0A)
         return bytes
+    }
+
+    static func isName(_ text: some Collection<UInt8>) -> Bool {
+        (1...100).contains(text.count) && text.allSatisfy { (0x21..<0x7F).contains($0) }
     }
 
     static func wire(name: String?, _ value: JSONValue) -> [UInt8] {
@@ -169,8 +177,7 @@ public struct SSESplitter: Sendable {
         if field.elementsEqual("data".utf8) {
             if data == nil { data = Array(value) } else { data?.append(0x0A); data? += value }
         } else if field.elementsEqual("event".utf8) {
-            let isName = value.count <= 100 && value.allSatisfy { (0x21..<0x7F).contains($0) }
-            guard isName else { throw .badName }
+            guard value.isEmpty || SSEEvent.isName(value) else { throw .badName }
             name = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
         }
     }

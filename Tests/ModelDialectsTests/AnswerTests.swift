@@ -244,3 +244,17 @@ struct ProviderErrorTests {
         #expect(policy.betas(of: "").kept == nil)
     }
 }
+
+@Suite("A list of models")
+struct ModelListTests {
+    @Test("names each pin once, by its alias where it has one", arguments: [true, false])
+    func names(isAnthropic: Bool) throws {
+        let other = ModelPin(upstream: "u", dialects: [], model: "big-1", maxOutputTokens: 1)
+        let bytes = ModelList.body([pin(), pin(effort: nil), other], isAnthropic: isAnthropic)
+        let list = try JSONValue(parsing: bytes, limits: .frame)
+        let models = list["data"]?.arrayValue ?? []
+        #expect(models.map { $0["id"] } == ["exam-model", "big-1"])
+        #expect(list["object"] == (isAnthropic ? nil : "list"))
+        #expect(list["last_id"] == (isAnthropic ? "big-1" : nil))
+    }
+}

@@ -1,4 +1,5 @@
 import ModelDialects
+import StrictJSON
 import TestSupport
 import Testing
 
@@ -32,6 +33,18 @@ struct SSESplitterTests {
         #expect(events[0].raw == Array("id: 4\ndata: 1\n\n".utf8))
         #expect(events[1].raw == Array("data: 2\r\n\r\n".utf8))
         #expect(events[0].wire == Array("data: 1\n\n".utf8))
+    }
+
+    @Test("goes on as one event, whatever stands in its name")
+    func injection() throws {
+        for name in ["a\ndata: x", "a\r\revent: b", "a b", String(repeating: "a", count: 101), ""] {
+            let event = SSEEvent(name: name, data: Array("1\r2".utf8), raw: [])
+            #expect(event.wire == Array("data: 1\ndata: 2\n\n".utf8))
+            let value: JSONValue = ["type": .string(name)]
+            let typed = SSEEvent(name: "x", data: value.canonicalBytes, raw: [])
+            let wire = ResponseScrub.event(typed, dialect: .openAIResponses, isSealed: true)
+            #expect(try Self.events(String(decoding: wire, as: UTF8.self)).map(\.name) == [nil])
+        }
     }
 
     @Test("says the same however it is cut")
