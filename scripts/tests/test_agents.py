@@ -1,0 +1,96 @@
+"""Tests of scripts/agents with a uv that only notes how it was called and makes a program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+AGENTS = Path(__file__).resolve().parent.parent / "agents"
+
+UV = """#!/bin/sh
+echo "$*" >>"$UV_CALLS"
+if [ -n "$UV_FAILS" ]; then echo "no such package" >&2; exit 1; fi
+while [ "$#" -gt 0 ]; do
+    if [ "$1" = --target ]; then
+        mkdir -p "$2/claude_agent_sdk/_bundled"
+        echo '__cli_version__ = "9.8.7"' >"$2/claude_agent_sdk/_cli_version.py"
+        echo >"$2/claude_agent_sdk/_bundled/claude"
+        chmod 700 "$2/claude_agent_sdk/_bundled/claude"
+    fi
+    shift
+done
+"""
+
+
+class AgentsTests(unittest.TestCase):
+    """What the script installs, keeps and refuses."""
+
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="agents.")
+        self.addCleanup(self.folder.cleanup)
+        base = Path(self.folder.name)
+        (base / "bin").mkdir()
+        (base / "bin" / "uv").write_text(UV)
+        (base / "bin" / "uv").chmod(0o755)
+        self.calls = base / "calls"
+        self.cache = base / "cache"
+        path = f"{base / 'bin'}:{os.environ['PATH']}"
+        self.environment = {**os.environ, "PATH": path, "UV_CALLS": str(self.calls), "UV_FAILS": ""}
+
+    def run_it(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Runs the script with the cache of this test."""
+        return subprocess.run(
+            [str(AGENTS), "--cache", str(self.cache), *words],
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def count(self) -> int:
+        """How often uv was called."""
+        return len(self.calls.read_text().splitlines()) if self.calls.exists() else 0
+
+    def test_it_installs_once_and_says_what_is_where(self) -> None:
+        first, second = self.run_it("claude-code"), self.run_it("claude-code")
+        self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr)
+        self.assertEqual(first.stdout, second.stdout)
+        (agent,) = json.loads(first.stdout)["agents"]
+        self.assertEqual((agent["name"], agent["version"]), ("claude-code", "9.8.7"))
+        self.assertEqual(self.count(), 1)
+        self.assertIn("--only-binary :all:", self.calls.read_text())
+        program = Path(agent["executable"]).resolve()
+        self.assertEqual(program.stat().st_mode & 0o777, 0o755, "readable by every user")
+        self.assertTrue(program.is_relative_to(Path(agent["folder"]).resolve()))
+
+    def test_what_is_half_done_or_out_of_date_is_made_again(self) -> None:
+        self.run_it("claude-code")
+        mark = self.cache / "claude-code" / ".installed"
+        for spoil in (mark.unlink, lambda: mark.write_text("layout 0")):
+            spoil()
+            before = self.count()
+            self.assertEqual(self.run_it("claude-code").returncode, 0)
+            self.assertEqual(self.count(), before + 1)
+
+    def test_a_failure_answers_the_four_questions_and_is_not_taken_for_done(self) -> None:
+        failed = self.run_it("claude-code", UV_FAILS="yes")
+        self.assertEqual((failed.returncode, failed.stdout), (3, ""))
+        self.assertIn("no such package", failed.stderr)
+        self.assertIn("agents: install the coding agent: claude-code: ", failed.stderr)
+        self.assertIn("agents: remedy: ", failed.stderr)
+        self.assertEqual(self.run_it("claude-code").returncode, 0)
+
+    def test_wrong_use_is_refused_before_anything_is_made(self) -> None:
+        for words in (("none-such",), ("--nope",), ("--python",), ("--cache", "a b")):
+            with self.subTest(words):
+                self.assertEqual(self.run_it(*words).returncode, 2)
+        self.assertEqual(self.run_it("--python", "/usr/bin/true").returncode, 3)
+        self.assertEqual(self.count(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
