@@ -21,6 +21,7 @@ STEP: {"text": TEXT, "calls": [{"name": NAME, "input": OBJECT} or {"name": NAME,
 
 PREDICATE: {"model": TEXT, "system": TEXT, "first": TEXT, "last": TEXT,   contained in these
             "offers": TOOL, "lacks": TOOL}
+"first" is the first user message, "last" all that came after the model's last turn.
 
 A step whose `expect` does not hold is answered with an error 400 that says so, and is not used
 up: a test sees that the client did something else than what the script was written for.

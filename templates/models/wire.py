@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 PIECE = 24  # characters of one streamed piece of text or of arguments
@@ -107,6 +108,19 @@ def members(value: object) -> list[dict[str, object]]:
 def mapping(value: object) -> dict[str, object]:
     """The value if it is an object, an empty one otherwise."""
     return value if isinstance(value, dict) else {}
+
+
+def since(
+    items: list[dict[str, object]], made_by_model: Callable[[dict[str, object]], bool]
+) -> list[dict[str, object]]:
+    """What was added after the model's last turn; all of it if there was none."""
+    turns = [number for number, item in enumerate(items) if made_by_model(item)]
+    return items[turns[-1] + 1 :] if turns else items
+
+
+def is_assistant(message: dict[str, object]) -> bool:
+    """Whether the model said a message."""
+    return message.get("role") == "assistant"
 
 
 def text_of(content: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wire import ERROR_TYPES, Answer, Event, Question, Usage, dumped, fresh_id, mapping, members
-from wire import pieces, text_of
+from wire import ERROR_TYPES, Answer, Event, Question, Usage, dumped, fresh_id, is_assistant
+from wire import mapping, members, pieces, since, text_of
 
 
 def question(body: dict[str, object]) -> Question:
@@ -14,9 +14,9 @@ def question(body: dict[str, object]) -> Question:
         model=str(body.get("model")),
         system=text_of(body.get("system")),
         first=text_of(users[:1]),
-        last=text_of(messages[-1:]),
+        last=text_of(since(messages, is_assistant)),
         tools=frozenset(str(tool.get("name")) for tool in members(body.get("tools"))),
-        turns=sum(1 for m in messages if m.get("role") == "assistant"),
+        turns=sum(map(is_assistant, messages)),
         streams=body.get("stream") is True,
     )
 

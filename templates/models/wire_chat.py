@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wire import Answer, Call, Event, Question, Usage, dumped, fresh_id, mapping, members, now
-from wire import pieces, text_of
+from wire import Answer, Call, Event, Question, Usage, dumped, fresh_id, is_assistant, mapping
+from wire import members, now, pieces, since, text_of
 
 ERROR_TYPES = {401: "invalid_request_error", 429: "requests", 500: "server_error"}
 ERROR_CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
@@ -19,9 +19,9 @@ def question(body: dict[str, object]) -> Question:
         model=str(body.get("model")),
         system=text_of(system),
         first=text_of(users[:1]),
-        last=text_of(messages[-1:]),
+        last=text_of(since(messages, is_assistant)),
         tools=frozenset(str(function.get("name")) for function in functions),
-        turns=sum(1 for m in messages if m.get("role") == "assistant"),
+        turns=sum(map(is_assistant, messages)),
         streams=body.get("stream") is True,
         wants_usage=mapping(body.get("stream_options")).get("include_usage") is True,
     )

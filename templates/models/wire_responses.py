@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wire import Answer, Call, Event, Question, Usage, dumped, fresh_id, mapping, members, now
-from wire import pieces, text_of
+from wire import pieces, since, text_of
 
 
 def items_of(body: dict[str, object]) -> list[dict[str, object]]:
@@ -42,7 +42,7 @@ def question(body: dict[str, object]) -> Question:
         model=str(body.get("model")),
         system=text_of([body.get("instructions"), *system]),
         first=text_of(users[:1]),
-        last=text_of(items[-1:]),
+        last=text_of(since(items, is_model_turn)),
         tools=frozenset(tool_names(body.get("tools"))),
         turns=sum(1 for i, mine in enumerate(made) if mine and not (i and made[i - 1])),
         streams=body.get("stream") is True,

@@ -82,6 +82,7 @@ class OrderTests(unittest.TestCase):
         shown = [{"type": "text", "text": "7 passed"}]
         result = {"type": "tool_result", "tool_use_id": "t", "content": shown}
         turns = [said("a"), {"role": "user", "content": [result]}]
+        turns.append({"role": "system", "content": "a reminder, added by the client"})
         with Served({"steps": [{"expect": {"last": "7 passed"}, "text": "good"}]}) as model:
             status = model.send(MESSAGES, {**messages("a"), "messages": turns})[0]
         self.assertEqual(status, 200)
