@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import wire_chat
 from wire import Answer, Call, Event, Question, Usage, dumped, fresh_id, mapping, members, now
 from wire import pieces, since, text_of
+
+
+# Both of OpenAI's dialects tell errors alike.
+error = wire_chat.error
 
 
 def items_of(body: dict[str, object]) -> list[dict[str, object]]:

@@ -141,7 +141,9 @@ class FaultTests(unittest.TestCase):
         self.assertEqual([headers.get("retry-after") for _, headers, _ in got[:2]], [None, "7"])
         with Served(script) as model:
             got = [model.send(CHAT, chat("a")) for _ in range(2)]
-        codes = [json.loads(body)["error"]["code"] for _, _, body in got]
+            got += [model.send(RESPONSES, responses("a", stream=True)) for _ in range(2)]
+        self.assertEqual([status for status, _, _ in got], [401, 429, 500, 529])
+        codes = [json.loads(body)["error"]["code"] for _, _, body in got[:2]]
         self.assertEqual(codes, ["invalid_api_key", "rate_limit_exceeded"])
 
     def test_delay_and_pace_take_their_time(self) -> None:
