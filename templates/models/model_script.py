@@ -14,6 +14,7 @@ that any number of equal conversations may run at once.
 STEP: {"text": TEXT, "calls": [{"name": NAME, "input": OBJECT} or {"name": NAME, "custom": TEXT}],
        "usage": {"input": N, "output": N, "cached": N},
        "status": 429, "message": TEXT, "retry_after": SECONDS,     an error instead of an answer
+       "kind": TEXT of the error's type, unless it is the provider's usual one for the status,
        "delay": SECONDS before the answer, "pace": SECONDS between two events of a stream,
        "cut_after": N events, after which the connection is cut,
        "times": N answers before the step is used up (1),
@@ -78,6 +79,7 @@ class Step:
     usage: Usage | None = None
     status: int = 200
     message: str = "scripted error"
+    kind: str | None = None
     retry_after: float | None = None
     delay: float = 0
     pace: float = 0

@@ -173,7 +173,7 @@ class Connection:
         if step.status != 200:
             after = step.retry_after
             extra = {} if after is None else {"retry-after": f"{after:g}"}
-            body = dialect.error(step.status, step.message)
+            body = dialect.error(step.status, step.message, step.kind)
             return await self.send(request, step.status, body, name, extra)
         answer = step.answer(len(request.body))
         if not asked.streams:

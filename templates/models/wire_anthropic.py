@@ -102,8 +102,9 @@ def stream(answer: Answer, asked: Question) -> list[Event]:
     return [*events, named({"type": "message_stop"})]
 
 
-def error(status: int, text: str) -> dict[str, object]:
-    """An error in Anthropic's words."""
-    kind = ERROR_TYPES.get(status, "api_error" if status >= 500 else "invalid_request_error")
+def error(status: int, text: str, kind: str | None = None) -> dict[str, object]:
+    """An error in Anthropic's words; of another kind if given."""
+    usual = "api_error" if status >= 500 else "invalid_request_error"
+    kind = kind or ERROR_TYPES.get(status, usual)
     inner = {"type": kind, "message": text}
     return {"type": "error", "error": inner, "request_id": fresh_id("req_")}

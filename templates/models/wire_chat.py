@@ -111,8 +111,9 @@ def stream(answer: Answer, asked: Question) -> list[Event]:
     return [*events, Event("[DONE]")]
 
 
-def error(status: int, message: str) -> dict[str, object]:
-    """An error in the words of OpenAI, for chat and for responses."""
-    kind = ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+def error(status: int, message: str, kind: str | None = None) -> dict[str, object]:
+    """An error in the words of OpenAI, for chat and for responses; of another kind if given."""
+    usual = "server_error" if status >= 500 else "invalid_request_error"
+    kind = kind or ERROR_TYPES.get(status, usual)
     code = ERROR_CODES.get(status)
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}

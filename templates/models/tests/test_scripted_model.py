@@ -129,7 +129,8 @@ class FaultTests(unittest.TestCase):
                 {"status": 401},
                 {"status": 429, "retry_after": 7},
                 {"status": 500},
-                {"status": 529, "times": 2},
+                {"status": 529},
+                {"status": 529, "kind": "own_error"},
             ],
         }
         kinds = ["authentication_error", "rate_limit_error", "api_error"]
@@ -137,7 +138,7 @@ class FaultTests(unittest.TestCase):
             got = [model.send(MESSAGES, messages("a", stream=True)) for _ in range(5)]
         self.assertEqual([status for status, _, _ in got], [401, 429, 500, 529, 529])
         found = [json.loads(body)["error"]["type"] for _, _, body in got]
-        self.assertEqual(found, [*kinds, "overloaded_error", "overloaded_error"])
+        self.assertEqual(found, [*kinds, "overloaded_error", "own_error"])
         self.assertEqual([headers.get("retry-after") for _, headers, _ in got[:2]], [None, "7"])
         with Served(script) as model:
             got = [model.send(CHAT, chat("a")) for _ in range(2)]
