@@ -63,7 +63,7 @@ public struct SupervisorError: Error, Sendable, CustomStringConvertible {
     /// Adopts an error of files or configuration.
     public init(_ error: WorkspaceError) {
         switch error {
-        case .document, .path, .split, .tasks: self.init(.usage, error)
+        case .document, .path, .split, .tasks, .setting: self.init(.usage, error)
         case .candidate: self.init(.candidateRefused, error)
         case .repository, .host: self.init(.hostFailed, error)
         }

@@ -1,3 +1,4 @@
+internal import HostKernel
 internal import LinuxKernel
 
 /// A key to a model's provider, read while we are root.
@@ -17,7 +18,7 @@ public struct ModelKey: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// - Parameters:
     ///   - source: where it is.
     ///   - host: whose files are trusted, and the environment.
-    /// - Throws: ``WorkspaceError/host(operation:location:reason:remedy:)``; no text of it holds
+    /// - Throws: ``WorkspaceError/setting(operation:location:reason:remedy:)``; no text of it holds
     ///   anything of the key.
     public init(reading source: ModelKeySource, on host: ModelKeyHost) throws(WorkspaceError) {
         let bytes =
@@ -141,7 +142,12 @@ public struct ModelKey: Sendable, CustomStringConvertible, CustomDebugStringConv
         _ reason: String,
         _ remedy: String
     ) -> WorkspaceError {
-        .host(operation: "read a model's key", location: location, reason: reason, remedy: remedy)
+        .setting(
+            operation: "read a model's key",
+            location: location,
+            reason: reason,
+            remedy: remedy
+        )
     }
 }
 
@@ -171,5 +177,16 @@ extension ModelKeySource: CustomStringConvertible {
         case .environment(let name): "variable \(name)"
         case .credential(let name): "credential \(name)"
         }
+    }
+}
+
+extension ModelKeyHost {
+    /// This process's: its environment, and files of root and of whoever called sudo.
+    public static var ofThisProcess: ModelKeyHost {
+        let caller = ProcessEnvironment.value(of: "SUDO_UID").flatMap { UInt32($0) }
+        return ModelKeyHost(
+            owners: Set([caller].compactMap { $0 }),
+            environment: ProcessEnvironment.value
+        )
     }
 }

@@ -14,6 +14,8 @@ public enum WorkspaceError: Error, Sendable, Equatable {
     case tasks(location: String, reason: String, remedy: String)
     /// Git refused or answered in a form that is not understood.
     case repository(operation: String, location: String, reason: String, remedy: String)
+    /// What the configuration names cannot be used: a key that others may read, a missing model.
+    case setting(operation: String, location: String, reason: String, remedy: String)
     /// The host could not do what was asked: reading, writing, spawning.
     case host(operation: String, location: String, reason: String, remedy: String)
 }
@@ -34,6 +36,7 @@ extension WorkspaceError: CustomStringConvertible {
         case .tasks(let location, let reason, let remedy):
             "read the tasks: \(location): \(reason); remedy: \(remedy)"
         case .repository(let operation, let location, let reason, let remedy),
+            .setting(let operation, let location, let reason, let remedy),
             .host(let operation, let location, let reason, let remedy):
             "\(operation): \(location): \(reason); remedy: \(remedy)"
         }

@@ -133,7 +133,44 @@ struct ModelKeyTests {
 
     @Test("a variable of this process is found by its name")
     func process() {
-        #expect(EnvironmentVariable.value(of: "PATH")?.isEmpty == false)
-        #expect(EnvironmentVariable.value(of: "NO_SUCH_VARIABLE_IS_SET") == nil)
+        #expect(ProcessEnvironment.value(of: "PATH")?.isEmpty == false)
+        #expect(ProcessEnvironment.value(of: "NO_SUCH_VARIABLE_IS_SET") == nil)
+    }
+
+    @Test("the keys and certificates of every endpoint are read, of none for a replay")
+    func secrets() throws {
+        _ = try place("sk-test-1234")
+        try scratch.write("-----BEGIN CERTIFICATE-----\n", to: "ca.pem")
+        func models(_ rest: String) throws -> ModelSettings {
+            let text = """
+                benchmark: x
+                models:
+                  upstreams:
+                    one:
+                      url: https://model.example
+                      dialects: [openai-chat]
+                      key: {file: \(scratch.path)/key}
+                      trust: \(scratch.path)/ca.pem
+                  roles: {judge: {model: m}, candidate: {model: m, key: {environment: OWN}}}
+                  \(rest)
+                """
+            return try ExperimentConfig(parsing: Array(text.utf8), file: "c").models
+        }
+        let host = ModelKeyHost(
+            owners: [Identity.effectiveUser],
+            environment: { $0 == "OWN" ? "sk-own" : nil }
+        )
+        let secrets = try ModelSecrets(of: try models(""), on: host)
+        #expect(
+            secrets.keys.mapValues(\.secret) == ["one": "sk-test-1234", "one.candidate": "sk-own"]
+        )
+        #expect(secrets.trust.keys.sorted() == ["one", "one.candidate"])
+        let replayed = try ModelSecrets(of: try models("cassette: {replay: a}"), on: host)
+        #expect(replayed.keys.isEmpty && replayed.trust.isEmpty)
+        try scratch.write("no certificate", to: "ca.pem")
+        let error = #expect(throws: WorkspaceError.self) {
+            _ = try ModelSecrets(of: try models(""), on: host)
+        }
+        #expect("\(String(describing: error))".contains("no certificate"))
     }
 }

@@ -1,9 +1,9 @@
 internal import CLinux
 
-/// A variable of this process's environment.
+/// The variables of this process.
 ///
 /// Only names that a configuration gives are looked up; no variable of ours changes what is done.
-public enum EnvironmentVariable {
+public enum ProcessEnvironment {
     /// The value of a variable (getenv(3)).
     ///
     /// - Parameter name: its name.
