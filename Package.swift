@@ -242,7 +242,8 @@ let package = Package(
                 "BrokerClient", "BrokerProtocol", "ModelDialects",
                 "HostKernel",
                 "Benchmarks", "ExamResults", "Gate", "HostProbe", "IterationLoop",
-                "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "SandboxPlan",
+                "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
+                "SandboxPlan",
                 "SandboxPolicy", "SelfCheck", "StrictJSON", "Workspace",
             ],
             swiftSettings: house
@@ -269,8 +270,8 @@ let package = Package(
             dependencies: [
                 "HostKernel",
                 "Benchmarks", "ExamResults", "Gate", "HostProbe", "LauncherClient",
-                "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "PolicyEffects",
-                "RedTeam", "Report",
+                "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
+                "PolicyEffects", "RedTeam", "Report",
                 "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck", "StrictJSON",
                 "Supervisor", "Workspace", argumentParser, grdb,
             ],
@@ -369,7 +370,7 @@ let package = Package(
             of: [
                 "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
                 "LauncherClient", "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy",
-                "SelfCheck", "StrictJSON",
+                "SelfCheck", "StrictJSON", "Supervisor", "Workspace",
             ],
             exclude: ["Goldens"]
         ),

@@ -35,16 +35,6 @@ public struct ExperimentInputs {
     /// The operator's `workspace` directory, opened while we could.
     public let workspaceDirectory: Descriptor?.Box
 
-    /// The coding agent's program.
-    public struct CodingAgentFiles: Sendable {
-        /// Program and arguments.
-        public let command: [String]
-        /// Files below `/work/.coding-agent`.
-        public let files: [BenchmarkFiles.NamedBytes]
-        /// The name shown to people.
-        public let name: String
-    }
-
     /// The longest that one rollout can take, in milliseconds.
     var rolloutMilliseconds: Int64 {
         let seconds = Int64(benchmark.manifest.limits.seconds)
@@ -88,7 +78,7 @@ public struct ExperimentInputs {
         agent = try Self.readAgent(path, plans.surface)
         program = try Installation.contents("\(path)/PROGRAM.md")
         stubs = try Self.readStubs(installation, python)
-        codingAgent = try Self.readCodingAgent(config, installation, python)
+        codingAgent = try CodingAgentFiles(config, installation, python)
         workspaceDirectory = try Self.openWorkspace(path)
     }
 
@@ -174,32 +164,6 @@ public struct ExperimentInputs {
             stubs.append(.init(name: name, bytes: Array(adapted.utf8)))
         }
         return stubs
-    }
-
-    private static func readCodingAgent(
-        _ config: ExperimentConfig,
-        _ installation: Installation,
-        _ python: PythonInterpreter
-    ) throws(SupervisorError) -> CodingAgentFiles {
-        switch config.codingAgent.program {
-        case .command(let command):
-            return CodingAgentFiles(command: command, files: [], name: "command")
-        case .profile(let name):
-            let folder = "templates/coding-agents/\(name)"
-            let text = try installation.contents(of: "\(folder)/profile.yaml")
-            let profile = try workspace { () throws(WorkspaceError) in
-                try CodingAgentProfile(parsing: text, file: "\(folder)/profile.yaml")
-            }
-            var files: [BenchmarkFiles.NamedBytes] = []
-            for path in profile.files {
-                let bytes = try installation.contents(of: "\(folder)/\(path.text)")
-                files.append(.init(name: path.text, bytes: bytes))
-            }
-            let command = profile.command.map { word in
-                word == "/usr/bin/python3" && !python.liesUnderUsr ? python.path : word
-            }
-            return CodingAgentFiles(command: command, files: files, name: name)
-        }
     }
 
     // The operator's view is written by the supervisor, so the directory becomes its own.

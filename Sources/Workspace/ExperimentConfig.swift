@@ -98,6 +98,11 @@ public struct SandboxSettings: Sendable, Equatable {
     public let policies: String?
     /// The Python whose files the candidate's root is made of, in place of the one that is found.
     public let python: String?
+    /// The cache of coding agents, in place of ``shippedAgents``.
+    public let agents: String?
+
+    /// Where scripts/agents puts coding agents unless it is told otherwise.
+    public static let shippedAgents = "/var/cache/invigilator/agents"
 }
 
 /// The program that edits the candidate.
@@ -106,6 +111,10 @@ public struct CodingAgentSettings: Sendable, Equatable {
     public let program: Program
     /// The longest that one session may last.
     public let wall: Duration
+    /// The longest that it may be silent, in place of what its profile says.
+    public let idle: Duration?
+    /// How often it is started again when it ends, in place of what its profile says.
+    public let restarts: Int?
 
     /// What is started in the coding sandbox.
     public enum Program: Sendable, Equatable {

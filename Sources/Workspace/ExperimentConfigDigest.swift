@@ -18,10 +18,7 @@ extension ExperimentConfig {
             "gate": gate.resolved,
             "release": release.resolved,
             "budget": budget.resolved,
-            "sandbox": [
-                "policies": sandbox.policies.map { .string($0) } ?? .null,
-                "python": sandbox.python.map { .string($0) } ?? .null,
-            ],
+            "sandbox": sandbox.resolved,
             "coding_agent": codingAgent.resolved,
         ]
         if models != .none { members["models"] = models.resolved }
@@ -80,6 +77,17 @@ extension BudgetSettings {
     }
 }
 
+extension SandboxSettings {
+    fileprivate var resolved: JSONValue {
+        var members: [String: JSONValue] = [
+            "policies": policies.map { .string($0) } ?? .null,
+            "python": python.map { .string($0) } ?? .null,
+        ]
+        if let agents { members["agents"] = .string(agents) }
+        return .object(members)
+    }
+}
+
 extension CodingAgentSettings {
     fileprivate var resolved: JSONValue {
         let started: (name: String, value: JSONValue) =
@@ -87,8 +95,11 @@ extension CodingAgentSettings {
             case .profile(let name): ("profile", .string(name))
             case .command(let words): ("command", JSONValue(words))
             }
-        return .object([
+        var members: [String: JSONValue] = [
             started.name: started.value, "wall_ms": .integer(wall.wholeMilliseconds),
-        ])
+        ]
+        if let idle { members["idle_ms"] = .integer(idle.wholeMilliseconds) }
+        if let restarts { members["restarts"] = JSONValue(restarts) }
+        return .object(members)
     }
 }

@@ -185,16 +185,23 @@ extension ExperimentConfig {
         var section = top.mapping("sandbox")
         let policies = section?.string("policies")?.value
         let python = section?.string("python")
+        let agents = section?.string("agents")
         section?.finish()
-        if let python, !python.value.hasPrefix("/") {
+        for (key, path) in [("python", python), ("agents", agents)] {
+            guard let path, !path.value.hasPrefix("/") else { continue }
             top.refuse(
-                "sandbox.python",
-                line: python.line,
+                "sandbox.\(key)",
+                line: path.line,
                 "the path is not absolute",
-                remedy: "write the interpreter's full path, such as /usr/bin/python3"
+                remedy:
+                    "write the full path, such as /usr/bin/python3 or \(SandboxSettings.shippedAgents)"
             )
         }
-        return SandboxSettings(policies: policies, python: python?.value)
+        return SandboxSettings(
+            policies: policies,
+            python: python?.value,
+            agents: agents?.value
+        )
     }
 
     private static func readCodingAgent(_ top: inout MappingReader) -> CodingAgentSettings {
@@ -202,6 +209,8 @@ extension ExperimentConfig {
         let profile = section?.string("profile")
         let command = section?.strings("command")
         let wall = section?.duration("wall", in: .seconds(1)...(.seconds(30 * 86_400)))
+        let idle = section?.duration("idle", in: .seconds(1)...(.seconds(86_400)))
+        let restarts = section?.integer("restarts", in: 0...10_000)
         section?.finish()
         if let profile, let command {
             top.refuse(
@@ -219,6 +228,14 @@ extension ExperimentConfig {
                 remedy: "write a profile's name: lower-case letters, digits and «-»"
             )
         }
+        if let idle, idle.value > wall?.value ?? .seconds(12 * 3600) {
+            top.refuse(
+                "coding_agent.idle",
+                line: idle.line,
+                "it is longer than wall, so it would never end anything",
+                remedy: "write a shorter time, or remove the key"
+            )
+        }
         if let command, command.value.first?.value.hasPrefix("/") != true {
             top.refuse(
                 "coding_agent.command",
@@ -230,7 +247,9 @@ extension ExperimentConfig {
         let words = command?.value.map(\.value)
         return CodingAgentSettings(
             program: words.map { .command($0) } ?? .profile(profile?.value ?? "scripted"),
-            wall: wall?.value ?? .seconds(12 * 3600)
+            wall: wall?.value ?? .seconds(12 * 3600),
+            idle: idle?.value,
+            restarts: restarts?.value
         )
     }
 }

@@ -47,7 +47,10 @@ struct MappingReader {
         return entries.removeValue(forKey: key)
     }
 
-    private mutating func scalar(
+    /// The line of a key that nobody asked for yet; the mapping's own where there is none.
+    func line(of key: String) -> Int { entries[key]?.line ?? line }
+
+    mutating func scalar(
         _ key: String,
         _ expected: String,
         _ remedy: String

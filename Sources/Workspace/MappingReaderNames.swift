@@ -1,3 +1,5 @@
+internal import Yams
+
 extension MappingReader {
     /// Takes a key that must be there; its absence is a problem.
     mutating func required<Value>(
@@ -66,5 +68,54 @@ extension MappingReader {
             )
             return nil
         }
+    }
+}
+
+extension MappingReader {
+    /// A text of any number of lines, without other control characters than tabs.
+    mutating func text(
+        _ key: String,
+        atLeast least: Int = 1,
+        limit: Int
+    ) -> Located<String>? {
+        let remedy = "write a text, of several lines below «\(key): |»"
+        guard let found = scalar(key, "a text", remedy) else { return nil }
+        let isText =
+            (least...limit).contains(found.value.string.utf8.count)
+            && !found.value.string.unicodeScalars.contains { scalar in
+                scalar.isControl && scalar != "\n" && scalar != "\t"
+            }
+        guard isText else {
+            refuse(
+                key,
+                line: found.line,
+                "the text is empty, longer than \(limit) bytes or holds control characters",
+                remedy: remedy
+            )
+            return nil
+        }
+        return Located(value: found.value.string, line: found.line)
+    }
+
+    /// A number of bytes with its unit, of a range.
+    mutating func bytes(_ key: String, in range: ClosedRange<Int>) -> Located<Int>? {
+        let remedy = "write a whole number with a unit (KiB, MiB, GiB), such as 64MiB"
+        guard let found = scalar(key, "a number of bytes", remedy) else { return nil }
+        let text = found.value.string
+        let digits = text.utf8.prefix { (0x30...0x39).contains($0) }
+        let units = ["KiB": 10, "MiB": 20, "GiB": 30]
+        guard digits.count <= 6, let count = Int(String(digits) ?? ""),
+            let shift = units[String(text.utf8.dropFirst(digits.count)) ?? ""],
+            range.contains(count << shift)
+        else {
+            refuse(
+                key,
+                line: found.line,
+                "the value is no such number, or too large",
+                remedy: remedy
+            )
+            return nil
+        }
+        return Located(value: count << shift, line: found.line)
     }
 }

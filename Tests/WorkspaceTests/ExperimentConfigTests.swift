@@ -76,8 +76,8 @@ struct ExperimentConfigTests {
             gate: {step2: always, threshold: 0.9}
             release: {score: verdict, grid: 500ms}
             budget: {iterations: 7, hours: 1.5, train-runs: 9, no-improvement: 3, submissions: 8}
-            sandbox: {policies: my-policies, python: /usr/bin/python3}
-            coding_agent: {command: [/usr/bin/python3, agent.py], wall: 90m}
+            sandbox: {policies: my-policies, python: /usr/bin/python3, agents: /srv/agents}
+            coding_agent: {command: [/usr/bin/python3, agent.py], wall: 90m, idle: 5m, restarts: 2}
             """
         )
         #expect(config.gate == GateSettings(threshold: 0.9, step2: .always))
@@ -86,6 +86,9 @@ struct ExperimentConfigTests {
         #expect(config.budget.trainRuns == 9)
         #expect(config.codingAgent.program == .command(["/usr/bin/python3", "agent.py"]))
         #expect(config.codingAgent.wall == .seconds(5400))
+        #expect(config.codingAgent.idle == .seconds(300))
+        #expect(config.codingAgent.restarts == 2)
+        #expect(config.sandbox.agents == "/srv/agents")
     }
 
     @Test(
@@ -139,6 +142,8 @@ struct ExperimentConfigTests {
             ),
             ("benchmark: x\ncoding_agent: {command: [sh]}\n", "coding_agent.command"),
             ("benchmark: x\nsandbox: {python: python3}\n", "sandbox.python"),
+            ("benchmark: x\nsandbox: {agents: agents}\n", "sandbox.agents"),
+            ("benchmark: x\ncoding_agent: {wall: 1h, idle: 2h}\n", "coding_agent.idle"),
         ]
     )
     func contradictions(text: String, key: String) {

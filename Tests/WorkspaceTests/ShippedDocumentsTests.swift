@@ -35,38 +35,25 @@ struct ShippedDocumentsTests {
         #expect(abs(Double(split.test.count) / Double(tasks.entries.count) - 0.3) < 0.02)
     }
 
-    @Test("the scripted agent's profile is read, and its files are there")
-    func profile() throws {
-        let folder = "coding-agents/scripted"
-        let profile = try CodingAgentProfile(
-            parsing: try bytes("\(folder)/profile.yaml"),
-            file: "profile.yaml"
-        )
-        #expect(profile.name == "scripted")
-        #expect(profile.directory == "/work")
-        for file in profile.files {
-            #expect(try !bytes("\(folder)/\(file.text)").isEmpty, "\(file)")
-        }
-    }
-
-    @Test("a profile with a relative command or an unknown key is refused with every problem")
-    func badProfile() {
-        let text = """
-            coding_agent: x
-            version: 1
-            title: t
-            files: [../a.py]
-            command: [python3]
-            cwd: work
-            network: true
-            """
-        do {
-            _ = try CodingAgentProfile(parsing: Array(text.utf8), file: "profile.yaml")
-            Issue.record("it was read")
-        } catch WorkspaceError.document(let found) {
-            #expect(found.problems.map(\.key) == ["files", "command", "cwd", "network"])
-        } catch {
-            Issue.record("another error: \(error)")
+    @Test("the profiles of coding agents are read, and their files are there")
+    func profiles() throws {
+        for name in ["scripted", "claude-code", "codex-cli", "mini-swe-agent", "aider", "command"] {
+            let folder = "coding-agents/\(name)"
+            let profile = try CodingAgentProfile(
+                parsing: try bytes("\(folder)/profile.yaml"),
+                file: "\(name)/profile.yaml"
+            )
+            #expect(profile.name == name)
+            #expect(profile.directory == "/work")
+            for file in profile.files {
+                #expect(try !bytes("\(folder)/\(file.text)").isEmpty, "\(file)")
+            }
+            guard case .packaged(_, let package) = profile.executable else { continue }
+            // A package that scripts/agents installs under the profile's name.
+            #expect(package == name)
+            #expect(try !bytes("\(folder)/requirements.txt").isEmpty)
+            #expect(profile.dialect != nil)
+            #expect(!profile.task.isEmpty)
         }
     }
 }

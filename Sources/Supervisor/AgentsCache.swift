@@ -1,0 +1,122 @@
+internal import HostKernel
+internal import LinuxKernel
+public import Workspace
+
+/// The directory that `scripts/agents` fills: one directory a package, its programs in `bin`.
+public struct AgentsCache: Sendable {
+    /// The directory.
+    public let directory: String
+
+    // Written last by scripts/agents: a package without it is half installed.
+    private static let mark = ".installed"
+
+    /// Names it.
+    ///
+    /// - Parameter directory: the directory; the shipped place where there is none.
+    public init(_ directory: String?) {
+        self.directory = directory ?? SandboxSettings.shippedAgents
+    }
+
+    /// Whether the program of a profile is there.
+    public enum Outcome: Sendable, Equatable {
+        /// The profile names none.
+        case notNeeded
+        /// It is there.
+        case found(CodingAgentLaunch.Found)
+        /// It is not, with the reason and what to do.
+        case missing(program: String, reason: String, remedy: String)
+
+        /// The program, where one is needed and there.
+        public var program: CodingAgentLaunch.Found? {
+            if case .found(let found) = self { found } else { nil }
+        }
+
+        /// Whether something must be installed first.
+        public var isMissing: Bool {
+            if case .missing = self { true } else { false }
+        }
+    }
+
+    /// Finds the program of a profile.
+    ///
+    /// - Parameter profile: the profile.
+    /// - Returns: the program; nil for a profile that names none.
+    /// - Throws: ``SupervisorError`` that says what to install.
+    func find(
+        _ profile: CodingAgentProfile
+    ) throws(SupervisorError) -> CodingAgentLaunch.Found? {
+        switch look(for: profile) {
+        case .notNeeded: return nil
+        case .found(let found): return found
+        case .missing(let program, let reason, let remedy):
+            throw SupervisorError(
+                .hostFailed,
+                operation: "find the coding agent's program",
+                location: program,
+                reason: reason,
+                remedy: remedy
+            )
+        }
+    }
+
+    /// Looks for the program of a profile.
+    ///
+    /// - Parameter profile: the profile.
+    /// - Returns: whether it is there.
+    public func look(for profile: CodingAgentProfile) -> Outcome {
+        switch profile.executable {
+        case nil: return .notNeeded
+        case .path(let path):
+            guard Self.isProgram(path) else {
+                return .missing(
+                    program: path,
+                    reason: "there is no such program on this host",
+                    remedy: "install it, or name another coding agent"
+                )
+            }
+            return .found(CodingAgentLaunch.Found(executable: path, package: nil))
+        case .packaged(let name, let package):
+            let folder = "\(directory)/\(package)"
+            let program = "\(folder)/bin/\(name)"
+            let reason: String? =
+                if !Self.exists(folder) {
+                    "the package is not installed"
+                } else if !Self.exists("\(folder)/\(Self.mark)") {
+                    "the installation of the package was not finished"
+                } else if !Self.isProgram(program) {
+                    "the package has no such program"
+                } else {
+                    nil
+                }
+            guard let reason else {
+                return .found(CodingAgentLaunch.Found(executable: program, package: folder))
+            }
+            return .missing(program: program, reason: reason, remedy: remedy(package))
+        }
+    }
+
+    private func remedy(_ package: String) -> String {
+        let place = directory == SandboxSettings.shippedAgents ? "" : " --cache \(directory)"
+        return "run scripts/agents\(place) \(package)"
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try FileStatus(path: path)
+            return true
+        } catch {
+            return false  // what cannot be looked at cannot be shown to a sandbox
+        }
+    }
+
+    // A link of the package may lead to a program elsewhere in it; whether it runs is tried, not guessed.
+    private static func isProgram(_ path: String) -> Bool {
+        do throws(SystemError) {
+            let status = try FileStatus(path: path)
+            return status.kind == .symbolicLink
+                || (status.kind == .regular && status.permissions & 0o111 != 0)
+        } catch {
+            return false  // as above
+        }
+    }
+}
