@@ -43,7 +43,7 @@ struct Invigilator: ParsableCommand {
                 name: "Sandboxes and policies",
                 subcommands: [
                     DoctorCommand.self, RedTeamCommand.self, PolicyCommand.self,
-                    SandboxCommand.self, ImageCommand.self,
+                    SandboxCommand.self, ImageCommand.self, AgentCommand.self,
                 ]
             ),
         ]

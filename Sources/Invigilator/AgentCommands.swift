@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import LauncherClient
+internal import LinuxKernel
+internal import SandboxPlan
+internal import SandboxPolicy
+internal import Supervisor
+internal import Workspace
+
+/// `agent`.
+struct AgentCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "agent",
+        abstract: "List the coding agents, and try whether one can start here.",
+        subcommands: [AgentListCommand.self, AgentCheckCommand.self]
+    )
+}
+
+/// `agent list`.
+struct AgentListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Print the profiles of coding agents, and which programs are installed."
+    )
+
+    @Flag(help: "Print the list for programs.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Look for programs here.", valueName: "dir"))
+    var cache = SandboxSettings.shippedAgents
+
+    func run() throws {
+        let installation = try Installation.find()
+        let cache = AgentsCache(cache)
+        var entries: [AgentEntry] = []
+        for name in try ProfileFiles.names(installation) {
+            let profile = try ProfileFiles(named: name, installation).profile
+            entries.append(AgentEntry(profile, cache.look(for: profile)))
+        }
+        let list = AgentList(entries: entries)
+        try json ? Console.write(list.json) : Console.write(list.text)
+    }
+}
+
+/// `agent check NAME`.
+struct AgentCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Start a coding agent's program in the coding sandbox and say what is missing.",
+        discussion: """
+            Nothing of an experiment is needed, and no model is asked: the program says its version \
+            in a sandbox of the policy coding-agent, with the files, variables and paths of its \
+            profile. Needs root.
+
+            Exit codes: 0 it starts; 2 no such profile, or a policy error; 3 something is missing, \
+            and the output says what to do.
+            """
+    )
+
+    @Argument(help: "The profile's name, as `agent list` prints it.")
+    var name: String
+
+    @Flag(help: "Print the result for programs.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Look for the program here.", valueName: "dir"))
+    var cache = SandboxSettings.shippedAgents
+
+    @OptionGroup var options: PolicyOptions
+
+    func run() throws {
+        try StateAccess.requireRoot(to: "start a coding agent")
+        let installation = try Installation.find()
+        let files = try ProfileFiles(named: name, installation)
+        let outcome = AgentsCache(cache).look(for: files.profile)
+        var findings = AgentFindings(AgentEntry(files.profile, outcome))
+        if !outcome.isMissing {
+            try AgentTrial(files, outcome.program, options, installation).carryOut(&findings)
+        }
+        try json ? Console.write(findings.json) : Console.write(findings.text)
+        guard findings.isUsable else { throw ExitCode(ExitStatus.hostFailed.rawValue) }
+    }
+}
