@@ -80,21 +80,34 @@ struct JSONWriter {
 
     private mutating func write(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes += #"\""#.utf8
-            case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
-            case 0x08: bytes += #"\b"#.utf8
-            case 0x09: bytes += #"\t"#.utf8
-            case 0x0A: bytes += #"\n"#.utf8
-            case 0x0C: bytes += #"\f"#.utf8
-            case 0x0D: bytes += #"\r"#.utf8
-            case 0x00..<0x20:
-                let hex = String(byte, radix: 16)
-                bytes += (byte < 0x10 ? "\\u000" + hex : "\\u00" + hex).utf8
-            default: bytes.append(byte)
-            }
+        // Runs of bytes that stay as they are go out together: a prompt is nearly all of those.
+        let content = Array(text.utf8)
+        var written = 0
+        for (index, byte) in content.enumerated() where Self.isEscaped(byte) {
+            bytes += content[written..<index]
+            written = index + 1
+            escape(byte)
         }
+        bytes += content[written...]
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): bytes += #"\""#.utf8
+        case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
+        case 0x08: bytes += #"\b"#.utf8
+        case 0x09: bytes += #"\t"#.utf8
+        case 0x0A: bytes += #"\n"#.utf8
+        case 0x0C: bytes += #"\f"#.utf8
+        case 0x0D: bytes += #"\r"#.utf8
+        default:
+            let hex = String(byte, radix: 16)
+            bytes += (byte < 0x10 ? "\\u000" + hex : "\\u00" + hex).utf8
+        }
     }
 }
