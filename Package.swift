@@ -239,7 +239,7 @@ let package = Package(
         .target(
             name: "Supervisor",
             dependencies: [
-                "BrokerClient", "BrokerProtocol", "ModelDialects",
+                "BrokerClient", "BrokerProtocol",
                 "HostKernel",
                 "Benchmarks", "ExamResults", "Gate", "HostProbe", "IterationLoop",
                 "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",

@@ -8,14 +8,16 @@ internal import SandboxPolicy
 internal import ModelDialects
 internal import Workspace
 
-/// The sandbox of the untrusted coding agent, with the two trees that it sees.
+/// The sandbox of the untrusted coding agent, with the trees that it sees.
 ///
 /// `/work` is read-only inside and written only by us through a directory descriptor; `/work/agent`
-/// is the agent's, and of it the files of the policy's surface are ever read back.
+/// is the agent's, and of it the files of the policy's surface are ever read back. Its home is its own,
+/// and stays when the agent is started again.
 final class CodingSandbox {
     let supervision: Supervision
     private let view: SandboxTree
     let surface: SandboxTree
+    private let home: SandboxTree
     let socket: RequestSocket
     private let onResistance: (LaunchFailure) -> Void
     /// Told what went wrong where nobody waits for an answer.
@@ -29,6 +31,7 @@ final class CodingSandbox {
 
     private static let viewSize = ByteCount.mebibytes(256)
     private static let surfaceSize = ByteCount.mebibytes(32)
+    private static let homeSize = ByteCount.mebibytes(512)
     private static let socketFolder = ".exam"
     private static let agentFolder = ".coding-agent"
 
@@ -51,14 +54,16 @@ final class CodingSandbox {
         self.supervision = supervision
         self.onResistance = onResistance
         let launcher = supervision.launcher
-        let (view, surface) = try launched { () throws(LauncherError) in
+        let (view, surface, home) = try launched { () throws(LauncherError) in
             (
                 try launcher.makeTree(size: Self.viewSize, inodes: 65536),
-                try launcher.makeTree(size: Self.surfaceSize, inodes: 4096)
+                try launcher.makeTree(size: Self.surfaceSize, inodes: 4096),
+                try launcher.makeTree(size: Self.homeSize, inodes: 65536)
             )
         }
         self.view = view
         self.surface = surface
+        self.home = home
         try Self.fill(view, supervision.inputs)
         try system("place the agent's files", "agent") { () throws(SystemError) in
             for file in agent.files {
@@ -113,9 +118,17 @@ final class CodingSandbox {
     // MARK: - running
 
     /// Starts the coding agent; its output goes to the experiment's log.
-    func start(onExit: @escaping (SandboxExit) -> Void) throws(SupervisorError) {
+    ///
+    /// - Parameters:
+    ///   - isAgain: whether it was started before in this run: its home is as it left it.
+    ///   - onExit: told its end.
+    func start(
+        isAgain: Bool,
+        onExit: @escaping (SandboxExit) -> Void
+    ) throws(SupervisorError) {
         let log = supervision.layout.agentLog(supervision.inputs.experiment.id)
-        let command = supervision.inputs.codingAgent.command
+        let agent = supervision.inputs.codingAgent
+        let command = isAgain ? agent.continueCommand : agent.command
         let plan = supervision.inputs.plans.coding
         let (input, output) = try system("open the agent's log", log) { () throws(SystemError) in
             (
@@ -133,7 +146,7 @@ final class CodingSandbox {
         do throws(LauncherError) {
             sandbox = try supervision.launcher.launch(
                 plan,
-                trees: [view, surface],
+                trees: [view, surface, home],
                 command: command,
                 descriptors: descriptors,
                 onExit: { [weak self] exit in
@@ -226,6 +239,7 @@ final class CodingSandbox {
         try launched { () throws(LauncherError) in
             try supervision.launcher.drop(view)
             try supervision.launcher.drop(surface)
+            try supervision.launcher.drop(home)
         }
     }
 

@@ -60,12 +60,14 @@ public struct ExperimentInputs {
         let python = try Self.findPython(config)
         self.python = python
         image = try Self.buildImage(python, layout)
+        codingAgent = try CodingAgentFiles(config, installation, python)
         plans = try ExperimentPlans(
             config,
             id: experiment.id,
             layout: layout,
             installation: installation,
-            python: python
+            python: python,
+            agent: codingAgent
         )
         models = try ModelInputs(
             config,
@@ -78,7 +80,6 @@ public struct ExperimentInputs {
         agent = try Self.readAgent(path, plans.surface)
         program = try Installation.contents("\(path)/PROGRAM.md")
         stubs = try Self.readStubs(installation, python)
-        codingAgent = try CodingAgentFiles(config, installation, python)
         workspaceDirectory = try Self.openWorkspace(path)
     }
 
@@ -231,12 +232,14 @@ public struct ExperimentPlans: Sendable {
         installation: Installation
     ) throws(SupervisorError) {
         let config = try ExperimentInputs.readConfig(experiment.directory)
+        let python = try ExperimentInputs.findPython(config)
         try self.init(
             config,
             id: experiment.id,
             layout: layout,
             installation: installation,
-            python: ExperimentInputs.findPython(config)
+            python: python,
+            agent: ExperimentInputs.CodingAgentFiles(config, installation, python)
         )
     }
 
@@ -245,20 +248,31 @@ public struct ExperimentPlans: Sendable {
         id: String,
         layout: StateLayout,
         installation: Installation,
-        python: PythonInterpreter
+        python: PythonInterpreter,
+        agent: ExperimentInputs.CodingAgentFiles
     ) throws(SupervisorError) {
         let prefix = python.prefixForPolicies
         let source = PolicySource(config, layout: layout, installation: installation)
         func plan(_ name: String, split: String? = nil) throws(SupervisorError) -> SandboxPlan {
             try source.plan(name, pythonPrefix: prefix, vaultSplit: split)
         }
-        let agents = try source.resolved("coding-agent", pythonPrefix: prefix, vaultSplit: nil)
+        let models = config.models
+        let agents = try source.resolved(
+            "coding-agent",
+            pythonPrefix: prefix,
+            vaultSplit: nil,
+            showing: agent.reads
+        )
         surface = agents.policy.surface
         var coding = agents.plan
+        coding.add(ModelEnvironment.variables(of: .codingAgent, models))
+        coding.add(agent.environment.map { EnvironmentVariable(name: $0.key, value: $0.value) })
+        if let idle = agent.idle {
+            coding.limits.idle = Milliseconds(UInt64(clamping: idle.components.seconds) * 1000)
+        }
         coding.limits.wallClock = Milliseconds(
             UInt64(clamping: config.codingAgent.wall.components.seconds) * 1000
         )
-        let models = config.models
         let tests = models.pin(of: .userSimulator) != nil || models.pin(of: .judge) != nil
         let examiner = tests ? "examiner-with-model" : "examiner"
         var candidate = try plan(

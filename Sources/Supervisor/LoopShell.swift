@@ -40,6 +40,9 @@ public final class LoopShell {
     var timer: EventLoop.Token?
     private var start: EventLoop.Token?
     private var follow: EventLoop.Token?
+    /// How often the coding agent was started again in this run.
+    var restarts = 0
+    var restart: EventLoop.Token?
     /// Whether the coding agent is being ended: who asks for a hold waits until it is gone.
     var isTidying = false
     /// When the event was taken whose actions are being performed; its rows carry this time.
@@ -282,13 +285,7 @@ public final class LoopShell {
             }
             return
         }
-        try coding?.start { [unowned self] exit in
-            // Before the end: after it the run may be over.
-            if exit.kind == .violation {
-                post(.refused(.killedByFilter(iteration: machine.workingIteration)))
-            }
-            post(.agentExited(code: Int(exit.code ?? (128 + (exit.signal ?? 9)))))
-        }
+        try startAgentProcess(isAgain: false)
         progress("coding agent \(supervision.inputs.codingAgent.name) started")
         followTurn()
     }
@@ -337,6 +334,7 @@ public final class LoopShell {
         supervision.loop.forget(timer)
         supervision.loop.forget(start)
         supervision.loop.forget(follow)
+        supervision.loop.forget(restart)
         supervision.turn.onShare = { _ in }
         supervision.launcher.onLost = {}
         isTidying = true

@@ -39,7 +39,7 @@ public struct ModelInputs {
         start = BrokerClient.Start(
             plan: CompiledPlan(resolved.plan),
             program: program,
-            configuration: try Self.configuration(settings, experiment)
+            configuration: try Self.configuration(settings)
         )
         cassette = try Self.openCassette(settings.cassette, experiment)
     }
@@ -48,26 +48,13 @@ public struct ModelInputs {
     var planDigest: String { "\(start.plan.digest)" }
 
     private static func configuration(
-        _ settings: ModelSettings,
-        _ experiment: String
+        _ settings: ModelSettings
     ) throws(SupervisorError) -> BrokerConfiguration {
-        let owner = try system("look at the experiment", experiment) { () throws(SystemError) in
-            try FileStatus(path: experiment).owner
-        }
-        let host = ModelKeyHost(owners: [0, owner]) { EnvironmentVariable.value(of: $0) }
-        var upstreams: [UpstreamTerms] = []
-        for endpoint in settings.endpoints {
-            upstreams.append(try terms(of: endpoint, host))
+        let secrets = try workspace { () throws(WorkspaceError) in
+            try ModelSecrets(of: settings, on: .ofThisProcess)
         }
         let prices = settings.prices.keys.sorted().compactMap { model in
-            settings.prices[model].map {
-                PriceTerms(
-                    model: model,
-                    input: $0.input,
-                    output: $0.output,
-                    cachedInput: $0.cachedInput
-                )
-            }
+            settings.prices[model].map { PriceTerms(model: model, $0) }
         }
         let mode: CassetteMode? =
             switch settings.cassette {
@@ -75,32 +62,10 @@ public struct ModelInputs {
             case .replay: .replay
             case nil: nil
             }
-        return BrokerConfiguration(upstreams: upstreams, prices: prices, cassette: mode)
-    }
-
-    private static func terms(
-        of endpoint: ModelEndpoint,
-        _ host: ModelKeyHost
-    ) throws(SupervisorError) -> UpstreamTerms {
-        let upstream = endpoint.upstream
-        var key = ""
-        if let source = endpoint.key {
-            key = try workspace { () throws(WorkspaceError) in
-                try ModelKey(reading: source, on: host).secret
-            }
-        }
-        var trust: String?
-        if let file = upstream.trustFile {
-            trust = String(decoding: try Installation.contents(file), as: UTF8.self)
-        }
-        return UpstreamTerms(
-            name: endpoint.name,
-            url: "\(upstream.url)",
-            dialects: upstream.dialects,
-            key: SecretText(key),
-            trust: trust,
-            allowsAnyAddress: upstream.addresses == .any,
-            allowsPlainHTTP: upstream.isPlainHTTP
+        return BrokerConfiguration(
+            upstreams: settings.endpoints.map { UpstreamTerms($0, secrets) },
+            prices: prices,
+            cassette: mode
         )
     }
 
@@ -120,5 +85,30 @@ public struct ModelInputs {
             let file = try Descriptor.open(absolute, mode, permissions: 0o600)
             return Descriptor?.Box(file)
         }
+    }
+}
+
+extension UpstreamTerms {
+    fileprivate init(_ endpoint: ModelEndpoint, _ secrets: ModelSecrets) {
+        self.init(
+            name: endpoint.name,
+            url: endpoint.upstream.url.text,
+            dialects: endpoint.upstream.dialects,
+            key: SecretText(secrets.keys[endpoint.name]?.secret ?? ""),
+            trust: secrets.trust[endpoint.name],
+            allowsAnyAddress: endpoint.upstream.addresses == .any,
+            allowsPlainHTTP: endpoint.upstream.isPlainHTTP
+        )
+    }
+}
+
+extension PriceTerms {
+    fileprivate init(model: String, _ price: ModelPrice) {
+        self.init(
+            model: model,
+            input: price.input,
+            output: price.output,
+            cachedInput: price.cachedInput
+        )
     }
 }

@@ -217,6 +217,19 @@ final class ModelService {
         try brokered { () throws(BrokerError) in try broker.set(terms) }
     }
 
+    /// Whether a budget that a role draws on has nothing left.
+    func isSpent(for role: ModelRole) -> Bool {
+        let settings = inputs.settings
+        guard let own = settings.roles[role]?.budget else { return false }
+        let limits = [
+            (settings.budget.campaign, usedBefore.total),
+            (settings.budget.iteration, usedInIteration.total),
+            (own.campaign, usedBefore.share(of: role)),
+            (own.iteration, usedInIteration.share(of: role)),
+        ]
+        return limits.contains { limit, used in limit.isReached(by: used) }
+    }
+
     // MARK: - what the broker tells
 
     private func take(_ report: BrokerReport) {
@@ -264,6 +277,15 @@ final class ModelService {
         } catch {
             onEnd(error)
         }
+    }
+}
+
+extension ModelLimits {
+    fileprivate func isReached(by used: ModelUsage.Share) -> Bool {
+        let tokens = used.inputTokens + used.outputTokens
+        return requests.map { used.calls >= $0 } ?? false
+            || self.tokens.map { tokens >= $0 } ?? false
+            || costMicrodollars.map { used.microdollars >= $0 } ?? false
     }
 }
 

@@ -8,7 +8,8 @@ public struct ModelSecrets: Sendable {
     /// The certificates to trust, as PEM text, of each endpoint that names a file of them.
     public let trust: [String: String]
 
-    private static let longestTrust = 1 << 20
+    // It travels to the broker in one packet of a socket, with everything else.
+    private static let longestTrust = 96 << 10
 
     /// Reads keys and certificates of every endpoint; of none where answers are replayed.
     ///

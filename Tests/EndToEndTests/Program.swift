@@ -83,6 +83,16 @@ final class Program {
         }
     }
 
+    /// Waits until standard output holds a text.
+    func waitForOutput(_ part: String, seconds: Int = 60) throws {
+        try wait("\(part.debugDescription) in the output", seconds: seconds) {
+            openStreams == 0 || text.contains(part)
+        }
+        guard text.contains(part) else {
+            throw Stage.TimedOut(description: "the program ended before \(part): \(notes)")
+        }
+    }
+
     /// Waits for the end of the program and of everything that holds its output.
     func waitForEnd(seconds: Int = 90) throws -> Ended {
         try wait("the end of the program", seconds: seconds) { openStreams == 0 }

@@ -65,7 +65,7 @@ import Testing
     @Test("the trees of a plan are those that it mounts, with every mount point in them")
     func trees() throws {
         let coding = try plan("coding-agent")
-        #expect(TreeNeeds.count(of: coding) == 2)
+        #expect(TreeNeeds.count(of: coding) == 3)
         #expect(TreeNeeds.directories(ofTree: 0, in: coding) == ["agent", "workspace"])
         #expect(TreeNeeds.directories(ofTree: 1, in: coding) == [])
         let source = MountSource.treeFile(index: 1, path: try InsidePath("/lib/a.md"))
@@ -79,7 +79,7 @@ import Testing
                 isExecutable: false
             )
         )
-        #expect(TreeNeeds.count(of: inPlace) == 2)
+        #expect(TreeNeeds.count(of: inPlace) == 3)
         #expect(TreeNeeds.files(ofTree: 0, in: inPlace) == ["agent/lib/a.md"])
         #expect(TreeNeeds.files(ofTree: 1, in: inPlace) == ["lib/a.md"])
         #expect(

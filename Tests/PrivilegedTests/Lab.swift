@@ -83,13 +83,14 @@ final class Lab {
         return tree
     }
 
-    /// The two trees of a coding sandbox: `/work` with the probe, and `/work/agent`, writable.
+    /// The trees of a coding sandbox: `/work` with the probe, and, writable, `/work/agent` and its home.
     func codingTrees() throws -> [SandboxTree] {
         let work = try client.makeTree(size: .mebibytes(32), inodes: 512)
         try work.directory.makeDirectory("agent")
         try Self.install(in: work.directory, "probe")
         let agent = try client.makeTree(size: .mebibytes(32), inodes: 64)
-        return [work, agent]
+        let home = try client.makeTree(size: .mebibytes(32), inodes: 512)
+        return [work, agent, home]
     }
 
     private static func install(

@@ -1,0 +1,70 @@
+internal import HostKernel
+internal import IterationLoop
+internal import LauncherClient
+internal import LauncherProtocol
+internal import Ledger
+internal import LinuxKernel
+internal import ModelDialects
+internal import StrictJSON
+internal import Workspace
+
+// The coding agent's process: its beginning, its ends, and its beginning again.
+//
+// An agent that ends before a stop rule holds is started again where its profile says so, in its home
+// as it left it, and with the command that goes on. The machine is not told: for it the agent runs.
+
+extension LoopShell {
+    func startAgentProcess(isAgain: Bool) throws(SupervisorError) {
+        try coding?.start(isAgain: isAgain) { [unowned self] exit in agentEnded(exit) }
+    }
+
+    private func agentEnded(_ exit: SandboxExit) {
+        // Before the end: after it the run may be over.
+        if exit.kind == .violation {
+            post(.refused(.killedByFilter(iteration: machine.workingIteration)))
+        }
+        let code = Int(exit.code ?? (128 + (exit.signal ?? 9)))
+        guard startsAgain(after: exit) else { return post(.agentExited(code: code)) }
+        restarts += 1
+        let rule = supervision.inputs.codingAgent.restart
+        progress("the coding agent ended with \(code) and is started again (\(restarts))")
+        do throws(SupervisorError) {
+            try recordRestart(exit, code: code)
+        } catch { return fail(error) }
+        let pause = Nanoseconds.milliseconds(UInt64(clamping: rule.pause.components.seconds) * 1000)
+        restart = supervision.loop.at(MonotonicTime.now.advanced(by: pause)) { [unowned self] in
+            guard end == nil else { return }
+            do throws(SupervisorError) { try startAgentProcess(isAgain: true) } catch {
+                fail(error)
+            }
+        }
+    }
+
+    private func startsAgain(after exit: SandboxExit) -> Bool {
+        let rule = supervision.inputs.codingAgent.restart
+        // One that we ended is not wanted; one that the filter killed would be killed again.
+        guard end == nil, !isTidying, restarts < rule.limit, !exit.wasRequested,
+            exit.kind != .violation, exit.kind != .setup
+        else { return false }
+        // Who has nothing left to ask a model with ends at once, again and again.
+        if supervision.models?.isSpent(for: .codingAgent) == true { return false }
+        switch rule.after {
+        case .never: return false
+        case .failure: return exit.kind != .exited || exit.code != 0
+        case .anyEnd: return true
+        }
+    }
+
+    private func recordRestart(_ exit: SandboxExit, code: Int) throws(SupervisorError) {
+        try supervision.append(
+            .other(
+                kind: EventKind.sandboxExited.rawValue,
+                body: [
+                    "role": "coding", "kind": .string(exit.kind.name), "code": JSONValue(code),
+                    "restart": JSONValue(restarts),
+                ]
+            ),
+            at: WallClock.milliseconds
+        )
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// A scripted model that runs beside a test, on the host's loopback.
+final class ModelServer {
+    private let program: Program
+    let port: Int
+    let log: String
+
+    /// Starts a server that follows a script.
+    init(_ script: String, scratch: Scratch) throws {
+        let file = "\(scratch.path)/script-\(UUID().uuidString).json"
+        try script.write(toFile: file)
+        log = try scratch.directory("model-\(UUID().uuidString)")
+        program = try Program(
+            "/usr/bin/python3",
+            [
+                "-B", "\(Stage.repository)/templates/models/scripted_model.py", "--script", file,
+                "--log", log,
+            ],
+            temporary: "\(scratch.path)/tmp"
+        )
+        try program.waitForOutput("\n")
+        port = try #require(Int(program.text.split(separator: "\n").first ?? ""))
+    }
+
+    /// The lines of a configuration that lead a role to this server.
+    func models(
+        _ role: String = "coding-agent",
+        model: String = "pinned-model",
+        dialects: String = "openai-chat, openai-responses, anthropic-messages",
+        more: String = ""
+    ) -> String {
+        """
+        models:
+          upstreams:
+            scripted:
+              url: http://127.0.0.1:\(port)
+              dialects: [\(dialects)]
+              plain-http: true
+              addresses: any
+              key: { file: \(keyFile) }
+          roles:
+            \(role): { upstream: scripted, model: \(model), max-output-tokens: 4096\(more) }
+        """
+    }
+
+    private var keyFile: String { "\(log)/../model.key" }
+
+    /// Writes the key that the configuration names.
+    func writeKey(_ key: String) throws {
+        try (key + "\n").write(toFile: keyFile)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
+    }
+
+    /// What was asked, in order.
+    func requests() throws -> [JSONValue] {
+        try FileManager.default.contentsOfDirectory(atPath: log).sorted()
+            .filter { $0.hasSuffix(".json") }
+            .map { name in
+                let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: "\(log)/\(name)")))
+                return try JSONValue(parsing: bytes, limits: .document)
+            }
+    }
+}
