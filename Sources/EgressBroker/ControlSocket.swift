@@ -1,4 +1,4 @@
-internal import BrokerProtocol
+package import BrokerProtocol
 internal import HostKernel
 internal import LinuxKernel
 internal import NIOPosix
@@ -8,9 +8,15 @@ internal import Synchronization
 /// One request of the supervisor with what came along.
 package struct BrokerOrder: Sendable {
     /// What is asked.
-    let request: BrokerRequest
+    package let request: BrokerRequest
     /// The descriptors, in the order in which they were sent.
-    let descriptors: [HandedDescriptor]
+    package let descriptors: [HandedDescriptor]
+
+    /// Makes an order.
+    package init(_ request: BrokerRequest, _ descriptors: [HandedDescriptor] = []) {
+        self.request = request
+        self.descriptors = descriptors
+    }
 }
 
 /// The supervisor's socket (M5), on descriptor 3.
@@ -79,7 +85,7 @@ final class ControlSocket: Sendable {
     ) {
         do throws(JSONError) {
             let request = try BrokerRequest(bytes: bytes)
-            handler(BrokerOrder(request: request, descriptors: descriptors))
+            handler(BrokerOrder(request, descriptors))
         } catch {
             // The error names a place in the packet and never quotes a free text of it, such as a key.
             Complaint.fatal("a packet is no request of this version (\(error))")

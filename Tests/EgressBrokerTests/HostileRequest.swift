@@ -7,6 +7,12 @@ struct HostileRequest: Sendable, CustomStringConvertible {
 
     var description: String { name }
 
+    /// The same bytes for a listener at another port.
+    func bytes(toPort port: Int) -> [UInt8] {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
+        return Array(text.replacing("127.0.0.1:8377", with: "127.0.0.1:\(port)").utf8)
+    }
+
     private init(_ name: String, _ status: Int, _ text: String) {
         self.name = name
         self.status = status
