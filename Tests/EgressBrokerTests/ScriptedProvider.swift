@@ -44,6 +44,7 @@ final class ScriptedProvider: Sendable {
     ///   - host: the name that it is called by.
     ///   - tls: its certificate, or nothing for plain HTTP.
     ///   - script: what is done with the n-th request.
+    /// - Throws: what the event loop says.
     init(
         host: String = "127.0.0.1",
         tls: TLSConfiguration? = nil,

@@ -10,6 +10,7 @@ struct Talk {
     ///   - bytes: what is sent.
     ///   - isDone: whether what came is enough.
     /// - Returns: what came.
+    /// - Throws: where nobody listens.
     static func raw(
         _ port: Int,
         _ bytes: [UInt8],
