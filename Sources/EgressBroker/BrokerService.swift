@@ -11,8 +11,10 @@ package struct BrokerService: Sendable {
     private let resolver: NameResolver?
     private let report: @Sendable (BrokerReport) -> Void
     private let group: any EventLoopGroup
-    // Blocking calls: names, files, and the reading of large bodies.
+    // Blocking calls: files, and the reading of large bodies.
     private let pool = NIOThreadPool(numberOfThreads: 2)
+    // Names have threads of their own, because a resolver may take half a minute to give up.
+    private let names = NIOThreadPool(numberOfThreads: 2)
 
     /// Makes a service.
     ///
@@ -43,6 +45,7 @@ package struct BrokerService: Sendable {
     /// Serves until the orders end; every listener is closed then.
     package func run(_ orders: AsyncStream<BrokerOrder>) async {
         pool.start()
+        names.start()
         report(.ready)
         var state = State()
         await withDiscardingTaskGroup { listeners in
@@ -73,9 +76,10 @@ package struct BrokerService: Sendable {
         await state.calls?.shutDown()
         do {
             try await pool.shutdownGracefully()
+            try await names.shutdownGracefully()
         } catch {
             Complaint.print(
-                operation: "end the threads for files",
+                operation: "end the threads for files and names",
                 location: "the broker",
                 reason: "\(error)",
                 remedy: "report this"
@@ -101,7 +105,7 @@ package struct BrokerService: Sendable {
                 configuration,
                 cassette: descriptors.first,
                 settings: settings,
-                resolver: resolver ?? .host(on: pool),
+                resolver: resolver ?? .host(on: names),
                 group: group,
                 pool: pool,
                 report: report

@@ -65,11 +65,12 @@ struct CallService: Sendable {
         report(.event(listener: desk.terms.listener, role: role, event))
     }
 
-    /// Answers one request.
+    /// Answers one request, whose body comes beside it.
     ///
     /// - Throws: where the sandbox is gone.
     func answer(
         _ request: HTTPRequest,
+        _ body: consuming [UInt8],
         _ desk: ListenerDesk,
         _ writer: ReplyWriter
     ) async throws {
@@ -91,44 +92,28 @@ struct CallService: Sendable {
             let text = "this method and path are not offered here"
             try await refuse(.unknownRoute, .notFound, text, nil, desk, writer)
         case .reachability: try await writer.write(HTTPReply(200, .whole([])))
-        case .listModels: try await writer.write(.json(200, ModelListing.body(desk.terms)))
+        case .listModels:
+            let body = ModelList.body(
+                desk.terms.roles.map(\.pin),
+                isAnthropic: request.value(of: "anthropic-version") != nil
+            )
+            try await writer.write(.json(200, body))
         case let route?:
-            try await generate(request, route, desk, writer)
+            try await generate(request, body, route, desk, writer)
         }
     }
 
     private func generate(
         _ request: HTTPRequest,
+        _ body: consuming [UInt8],
         _ route: Route,
         _ desk: ListenerDesk,
         _ writer: ReplyWriter
     ) async throws {
         let started = ContinuousClock.now
-        let type = request.value(of: "content-type")?.lowercased().prefix { $0 != ";" }
-        guard type == "application/json" else {
-            let text = "content-type: not application/json"
-            return try await refuse(
-                .badRequest,
-                .invalidRequest,
-                text,
-                route.dialect,
-                desk,
-                writer,
-                status: 415
-            )
-        }
-        let parsed: ModelRequest
-        switch try await parse(request.body, route, desk.terms) {
-        case .success(let found): parsed = found
-        case .failure(let refusal):
-            note(refusal.event, desk)
-            desk.count { $0.refusals += 1 }
-            let answer = ProviderError.answer(to: refusal, in: route.dialect)
-            return try await writer.write(.json(answer.status, answer.body))
-        }
-        guard let role = desk.terms.roles.first(where: { $0.pin == parsed.pin }) else {
-            fatalError("a request runs under a pin of its listener")
-        }
+        guard
+            let (parsed, role) = try await admitted(request, body, route, desk, writer)
+        else { return }
         for event in parsed.events { note(event, desk, role: role.role) }
         await desk.waitWhileHeld { report(.arrived(listener: desk.terms.listener)) }
         try Task.checkCancellation()
@@ -152,6 +137,43 @@ struct CallService: Sendable {
             desk.count { $0.refusals += 1 }
             let answer = ProviderError.budgetSpent(parsed.dialect, account: error.account)
             try await writer.write(.json(answer.status, answer.body))
+        }
+    }
+
+    // The request as it may go out, and whose it is; nothing where the sandbox was refused already.
+    private func admitted(
+        _ request: HTTPRequest,
+        _ body: consuming [UInt8],
+        _ route: Route,
+        _ desk: ListenerDesk,
+        _ writer: ReplyWriter
+    ) async throws -> (ModelRequest, PinnedRole)? {
+        let type = request.value(of: "content-type")?.lowercased().prefix { $0 != ";" }
+        guard type == "application/json" else {
+            let text = "content-type: not application/json"
+            try await refuse(
+                .badRequest,
+                .invalidRequest,
+                text,
+                route.dialect,
+                desk,
+                writer,
+                status: 415
+            )
+            return nil
+        }
+        switch try await parse(body, route, desk.terms) {
+        case .success(let parsed):
+            guard let role = desk.terms.roles.first(where: { $0.pin == parsed.pin }) else {
+                fatalError("a request runs under a pin of its listener")
+            }
+            return (parsed, role)
+        case .failure(let refusal):
+            note(refusal.event, desk)
+            desk.count { $0.refusals += 1 }
+            let answer = ProviderError.answer(to: refusal, in: route.dialect)
+            try await writer.write(.json(answer.status, answer.body))
+            return nil
         }
     }
 

@@ -39,7 +39,7 @@ struct ConnectionService: Sendable {
 
     // Whether another request may follow.
     @concurrent private func answerNext(_ wire: inout Wire) async throws -> Bool {
-        let request: HTTPRequest
+        var request: HTTPRequest
         do throws(HTTPFault) {
             switch await next(&wire) {
             case .success(let found?): request = found
@@ -58,7 +58,10 @@ struct ConnectionService: Sendable {
             isLast: request.isLast,
             isHeadOnly: request.method == "HEAD"
         )
-        try await calls.answer(request, desk, writer)
+        // Taken out, so that a large body is not kept for as long as its answer takes.
+        let body = request.body
+        request.body = []
+        try await calls.answer(request, body, desk, writer)
         return !request.isLast && !Task.isCancelled
     }
 

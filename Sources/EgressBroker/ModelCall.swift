@@ -197,16 +197,7 @@ extension ModelCall {
         _ response: HTTPClientResponse,
         _ writer: ReplyWriter
     ) async throws {
-        try await writer.write(
-            HTTPReply(
-                200,
-                fields: [
-                    HTTPField("content-type", "text/event-stream"),
-                    HTTPField("cache-control", "no-cache"),
-                ],
-                .chunked
-            )
-        )
+        try await writer.write(Self.streamHead)
         status = 200
         var relay = StreamRelay(
             dialect: request.dialect,
@@ -231,25 +222,34 @@ extension ModelCall {
                 meter = relay.meter
                 throw CancellationError()
             } catch {
-                isCut = true
                 isOver = true
-                let fault = UpstreamFault.of(error)
-                service.note(
-                    ModelEvent(.upstreamFailed, "the stream was cut: \(fault.detail)"),
-                    desk,
-                    role: role.role
-                )
-                out = ProviderError.streamEnd(
-                    request.dialect,
-                    .upstreamFailed,
-                    message: "the provider's stream was cut"
-                )
+                out = cut(UpstreamFault.of(error))
             }
             meter = relay.meter
             keep(delivered: out)
             try await writer.write(chunk: out)
             if isOver { return try await writer.end() }
         }
+    }
+
+    private static let streamHead = HTTPReply(
+        200,
+        fields: [
+            HTTPField("content-type", "text/event-stream"), HTTPField("cache-control", "no-cache"),
+        ],
+        .chunked
+    )
+
+    // What the sandbox is told in place of the rest of a stream.
+    private mutating func cut(_ fault: UpstreamFault) -> [UInt8] {
+        isCut = true
+        let event = ModelEvent(.upstreamFailed, "the stream was cut: \(fault.detail)")
+        service.note(event, desk, role: role.role)
+        return ProviderError.streamEnd(
+            request.dialect,
+            .upstreamFailed,
+            message: "the provider's stream was cut"
+        )
     }
 }
 
