@@ -126,6 +126,9 @@ package struct BrokerService: Sendable {
             guard state.desks[terms.listener] == nil else {
                 throw refusal(terms, "the number is in use")
             }
+            guard !terms.isSealed || descriptors.count < 2 else {
+                throw refusal(terms, "a file for bodies came along with a sealed listener")
+            }
             guard !terms.roles.isEmpty else { throw refusal(terms, "it has no role") }
             guard let number = try descriptors.first?.take()?.releasedNumber() else {
                 throw refusal(terms, "no descriptor came along")

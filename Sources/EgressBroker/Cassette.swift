@@ -88,9 +88,13 @@ final class Cassette: Sendable {
             "body": .string(entry.body),
         ]
         let line = value.canonicalBytes + [0x0A]
-        try await pool.runIfActive { [self] in
-            try state.withLock { state throws(SystemError) in try state.file?.writeAll(line) }
+        let failure = await pool.finish { [self] () -> SystemError? in
+            do throws(SystemError) {
+                try state.withLock { state throws(SystemError) in try state.file?.writeAll(line) }
+                return nil
+            } catch { return error }
         }
+        if let failure = failure ?? nil { throw failure }
     }
 
     private static func read(_ file: borrowing Descriptor) throws(BrokerFailure) -> [String:

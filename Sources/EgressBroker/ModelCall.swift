@@ -272,8 +272,15 @@ extension ModelCall {
         try await writer.write(.json(status, body, fields: fields))
     }
 
+    /// The cassette that takes this call; what is said in a sealed exam goes onto none.
+    private var recorder: Cassette? {
+        guard let cassette = service.cassette, cassette.mode == .record, !desk.terms.isSealed
+        else { return nil }
+        return cassette
+    }
+
     private mutating func keep(received bytes: some Collection<UInt8>) {
-        guard service.cassette?.mode == .record, received.count < Self.kept else { return }
+        guard recorder != nil, received.count < Self.kept else { return }
         received += bytes
     }
 
@@ -325,8 +332,7 @@ extension ModelCall {
 
     // A cut answer is no answer: played, it would end every run at the same place.
     private func recordOnCassette() async {
-        guard let cassette = service.cassette, cassette.mode == .record, !isCut, status == 200,
-            received.count < Self.kept
+        guard let cassette = recorder, !isCut, status == 200, received.count < Self.kept
         else { return }
         do {
             try await cassette.record(

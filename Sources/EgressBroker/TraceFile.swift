@@ -31,12 +31,9 @@ final class TraceFile: Sendable {
     /// it, so a fast sandbox cannot pile bodies up in memory.
     func append(_ value: JSONValue) async {
         let line = value.canonicalBytes + [0x0A]
-        do {
-            try await pool.runIfActive { [self] in write(line) }
-        } catch {
-            // The pool has stopped: the process ends.
-            state.withLock { $0.dropped += line.count }
-        }
+        guard await pool.finish({ [self] in write(line) }) == nil else { return }
+        // The pool has stopped: the process ends.
+        state.withLock { $0.dropped += line.count }
     }
 
     private func write(_ line: [UInt8]) {

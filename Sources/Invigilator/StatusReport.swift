@@ -94,6 +94,10 @@ package struct StatusReport {
         ]
     }
 
+    private var models: ModelsStatus {
+        ModelsStatus(entries, hours: budgets.first { $0.name == "hours" }?.used ?? 0)
+    }
+
     private var warnings: [String] {
         var warnings: [String] = []
         if let fault = verification.fault {
@@ -168,7 +172,7 @@ package struct StatusReport {
                     )
                 ),
             ],
-            "released_bits": toldJSON,
+            "models": models.json, "released_bits": toldJSON,
             "decisions": .array(decisions.map(Self.json(of:))),
             "verification": VerificationFinding(verification).json,
             "warnings": JSONValue(warnings),
@@ -288,6 +292,7 @@ package struct StatusReport {
         facts.add(["record", recordText])
         let lines =
             facts.lines(indent: "") + section("budgets", budgetLines)
+            + section("models", models.lines)
             + section("refused attempts, by what stopped them", refusalLines)
             + section("last decisions", decisionLines) + section("warnings", warningLines)
         return lines.map { $0 + "\n" }.joined()

@@ -1,17 +1,22 @@
 internal import BrokerProtocol
-internal import Ledger
-internal import ModelDialects
-internal import StrictJSON
+package import Ledger
+package import ModelDialects
+package import StrictJSON
 
 /// What roles used of models, as `model-usage` rows keep it.
-struct ModelUsage: Equatable {
+package struct ModelUsage: Equatable {
     /// What one role used.
-    struct Share: Equatable {
-        var calls = 0
-        var failures = 0
-        var inputTokens = 0
-        var outputTokens = 0
-        var microdollars = 0
+    package struct Share: Equatable {
+        /// Calls that had an answer or an error of the provider.
+        package internal(set) var calls = 0
+        /// Calls that ended with an error, or before their time.
+        package internal(set) var failures = 0
+        /// Tokens of questions.
+        package internal(set) var inputTokens = 0
+        /// Tokens of answers.
+        package internal(set) var outputTokens = 0
+        /// Cost in millionths of a dollar.
+        package internal(set) var microdollars = 0
 
         static func += (left: inout Share, right: Share) {
             left.calls += right.calls
@@ -22,14 +27,15 @@ struct ModelUsage: Equatable {
         }
     }
 
-    private(set) var shares: [ModelRole: Share] = [:]
+    /// What each role used.
+    package private(set) var shares: [ModelRole: Share] = [:]
     /// Requests that were changed or refused, by role and kind.
-    private(set) var events: [ModelRole: [String: Int]] = [:]
+    package private(set) var events: [ModelRole: [String: Int]] = [:]
     /// How often the broker was lost and started anew.
-    var gaps = 0
+    package internal(set) var gaps = 0
 
     /// Whether there is nothing to keep.
-    var isEmpty: Bool { self == ModelUsage() }
+    package var isEmpty: Bool { self == ModelUsage() }
 
     /// What all roles used.
     var total: Share { shares.values.reduce(into: Share()) { $0 += $1 } }
@@ -56,7 +62,7 @@ struct ModelUsage: Equatable {
     // MARK: - the record
 
     /// The kind of row.
-    static let kind = EventKind.modelUsage
+    package static let kind = EventKind.modelUsage
 
     /// The row's body.
     func body(iteration: Int) -> JSONValue {
@@ -84,7 +90,7 @@ struct ModelUsage: Equatable {
     /// What all rows of a record say together.
     ///
     /// - Parameter bodies: bodies of rows; what is none of ours is left out.
-    init(adding bodies: [JSONValue]) {
+    package init(adding bodies: [JSONValue]) {
         for body in bodies {
             gaps += body["gaps"]?.intValue ?? 0
             for (name, value) in body["roles"]?.objectValue ?? [:] {

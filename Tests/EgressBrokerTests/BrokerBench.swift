@@ -37,9 +37,14 @@ final class BrokerBench: Sendable {
     /// All reports so far.
     var all: [BrokerReport] { box.all }
 
-    /// Waits until a report is there; the suite's time limit ends a test in which it never comes.
+    /// Waits until a report is there; a test in which it never comes ends the run, because nothing else
+    /// could end the wait.
     func wait<Found>(for match: (BrokerReport) -> Found?) async -> Found {
         var count = 0
+        let alarm = Self.group.next().scheduleTask(in: .seconds(60)) { [box] in
+            fatalError("a report did not come within a minute; what came: \(box.all)")
+        }
+        defer { alarm.cancel() }
         while true {
             for report in all.dropFirst(count) { if let found = match(report) { return found } }
             count = await box.waitForMore(than: all.count)

@@ -57,6 +57,40 @@ struct CassetteTests {
         await player.end()
     }
 
+    @Test("what is said in a sealed exam goes onto no cassette, and no file for it is taken")
+    func sealed() async throws {
+        let provider = try await ScriptedProvider { _ in [.send(Said.chat)] }
+        var tape = try DescriptorPair.pipe()
+        let reader = tape.takeFirst()
+        let bench = BrokerBench()
+        bench.configure(
+            [EgressBrokerTests.provider(provider.port)],
+            cassette: .record,
+            file: HandedDescriptor(tape.takeSecond())
+        )
+        let sealed = try await bench.open(1, isSealed: true)
+        let open = try await bench.open(2)
+        for port in [sealed, open] {
+            #expect(try await Talk.post(port, "/v1/chat/completions", Asked.chat).status == 200)
+        }
+        var file = try DescriptorPair.pipe()
+        let socket = try LoopbackSocket()
+        let terms = ListenerTerms(
+            listener: 3,
+            roles: [PinnedRole(role: .candidate, pin: BrokerBench.pin, accounts: [])],
+            isSealed: true
+        )
+        bench.order(.open(terms), [socket.descriptor, HandedDescriptor(file.takeSecond())])
+        let failure = await bench.wait { report -> BrokerFailure? in
+            if case .failed(3, let failure) = report { failure } else { nil }
+        }
+        #expect(failure.reason.contains("sealed"))
+        await bench.end()
+        try await provider.stop()
+        let recorded = String(decoding: try reader.read(atMost: 1 << 16), as: UTF8.self)
+        #expect(recorded.split(separator: "\n").count == 1)
+    }
+
     @Test("a file that is no cassette is refused with the line")
     func broken() async throws {
         var tape = try DescriptorPair.pipe()

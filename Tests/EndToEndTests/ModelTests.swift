@@ -50,7 +50,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("a coding agent reaches the pinned model, with the broker's key, and is told so in rows")
+        @Test(
+            "a coding agent reaches the pinned model, with the broker's key, and is told so in rows"
+        )
         func codingAgent() throws {
             let (night, server) = try Self.night(
                 Self.answering("add the verb"),
@@ -118,6 +120,166 @@ extension EndToEnd {
             #expect(ended.code == 0, "\(ended)")
             let answer = try #require(try night.agentLog("answer").first?["status"]?.stringValue)
             #expect(answer.contains("refused"), "\(answer)")
+        }
+
+        @Test("the next request after a submission waits, and comes back when the verdict is told")
+        func held() throws {
+            let (night, server) = try Self.night(
+                Self.answering("go on"),
+                """
+                write(knowing("add", "multiply"))
+                before = time.monotonic()
+                say("ticket", ok=submit()["ok"])
+                status, text = model(question())
+                took = time.monotonic() - before
+                say("after", status=status, took=took, state=ask("status"))
+                """
+            )
+            let ended = try night.run(["run", night.directory])
+            #expect(ended.code == 0, "\(ended)")
+            let after = try #require(try night.agentLog("after").first)
+            #expect(after["status"] == 200)
+            // Answered in an agent that works again, after the decision, and without the grace of 10 s.
+            #expect(try night.bodies(.decision).count == 1)
+            #expect(after["state"]?["open_ticket"] == .null, "\(after)")
+            #expect(try #require(after["took"]?.numberValue) < 9)
+            try night.expectSettled()
+            #expect(try server.requests().count == 1)
+        }
+
+        @Test("a broker that is killed in mid-stream is a clean error inside, a gap on the record")
+        func killed() throws {
+            let words = String(repeating: "word ", count: 400)
+            let script = """
+                {"conversations": "one", "steps": [
+                    {"text": "\(words)", "pace": 0.05},
+                    {"text": "here again", "times": 100}]}
+                """
+            let (night, server) = try Self.night(
+                { try ModelServer(script, scratch: $0) },
+                """
+                connection = http.client.HTTPConnection("127.0.0.1", 8377, timeout=60)
+                connection.request("POST", "/v1/chat/completions", json.dumps(question(stream=True)),
+                                   {"content-type": "application/json"})
+                answer = connection.getresponse()
+                first = answer.read(20)
+                ask("learn", text="streaming")
+                try:
+                    while answer.read(200):
+                        pass
+                    say("stream", end="end")
+                except (OSError, http.client.HTTPException) as error:
+                    say("stream", end=type(error).__name__)
+                for _ in range(100):
+                    try:
+                        status, text = model(question())
+                        break
+                    except (OSError, http.client.HTTPException):
+                        time.sleep(0.1)
+                say("again", status=status, text=text)
+                """
+            )
+            let run = try night.start(["run", night.directory])
+            try Self.wait("the agent streams") {
+                try night.bodies(.learning).contains { $0["text"] == "streaming" }
+            }
+            let brokers = try Self.brokers()
+            try #require(brokers.count == 1, "\(brokers)")
+            kill(brokers[0], SIGKILL)
+            let ended = try run.waitForEnd()
+            #expect(ended.code == 0, "\(ended)")
+            #expect(try night.agentLog("stream").count == 1)
+            let again = try #require(try night.agentLog("again").first)
+            #expect(again["status"] == 200, "\(again)")
+            #expect(again["text"]?.stringValue?.contains("here again") == true)
+            let gaps = try night.bodies(.modelUsage).compactMap { $0["gaps"]?.intValue }
+            #expect(gaps.reduce(0, +) == 1)
+            try night.expectSettled()
+            #expect(try Self.brokers().isEmpty)
+            #expect(try server.requests().count >= 2)
+        }
+
+        /// Processes that run the broker's program.
+        private static func brokers() throws -> [Int32] {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc")
+                .compactMap { Int32($0) }
+                .filter { pid in
+                    let link = try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "/proc/\(pid)/exe"
+                    )
+                    return link?.hasSuffix("/invigilator-broker") == true
+                }
+        }
+
+        private static func wait(_ what: String, until condition: () throws -> Bool) throws {
+            let end = Date().addingTimeInterval(60)
+            while try !condition() {
+                try #require(Date() < end, "waited for: \(what)")
+                usleep(20_000)
+            }
+        }
+
+        @Test(
+            "candidates reach a model; of train exams the talk is kept, of sealed ones nothing is"
+        )
+        func candidates() throws {
+            let scratch = try Scratch()
+            let server = try ModelServer(
+                #"{"conversations": "one", "steps": [{"text": "7", "times": 1000}]}"#,
+                scratch: scratch
+            )
+            try server.writeKey(Self.key)
+            let night = try Night(in: scratch)
+            let agent = """
+                lines = [
+                    'KNOWN = {"add"}',
+                    'import http.client, json',
+                    'def tell(text):',
+                    '    link = http.client.HTTPConnection("127.0.0.1", 8377, timeout=20)',
+                    '    body = {"model": "m", "messages": [{"role": "user", "content": "Q: " + text}]}',
+                    '    fields = {"content-type": "application/json"}',
+                    '    link.request("POST", "/v1/chat/completions", json.dumps(body), fields)',
+                    '    return link.getresponse().read()',
+                ]
+                text = source().replace(lines[0], chr(10).join(lines))
+                text = text.replace('verb, left', 'tell(message.content); verb, left', 1)
+                write(text)
+                say("train", answer=ask("train"))
+                calls = [os.path.join(where, name) for where, _, names in os.walk("/work/workspace")
+                         for name in names if name == "calls.jsonl"]
+                say("kept", count=len(calls), lines=[open(name).read() for name in calls][:1])
+                say("judged", answer=judged())
+                """
+            try night.prepare(Configuration(agent: agent, more: server.models("candidate")))
+            let ended = try night.run(["run", night.directory])
+            #expect(ended.code == 0, "\(ended)")
+            let train = try #require(try night.agentLog("train").first?["answer"])
+            #expect(train["ok"] == true, "\(train)")
+            let kept = try #require(try night.agentLog("kept").first)
+            #expect(try #require(kept["count"]?.intValue) > 0, "\(train)")
+            #expect("\(kept["lines"] ?? .null)".contains("Q: "))
+            // Sealed calls are counted, and what they said is nowhere.
+            let sealed = try Self.testQuestions(of: night)
+            let asked = try server.requests().map { "\($0["body"] ?? .null)" }
+            #expect(
+                sealed.contains { question in asked.contains { $0.contains("Q: " + question) } }
+            )
+            for question in sealed {
+                try Self.expectNowhere("Q: " + question, under: try night.folder())
+            }
+            let calls = try night.bodies(.modelUsage)
+                .compactMap { $0["roles"]?["candidate"]?["calls"]?.intValue }
+            #expect(calls.reduce(0, +) == asked.count)
+            try night.expectSettled()
+        }
+
+        /// What the tasks of the sealed split ask.
+        private static func testQuestions(of night: Night) throws -> [String] {
+            let path = try "\(night.seenState)/vault/\(night.id())/test/tasks.json"
+            let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+            let tasks = try JSONValue(parsing: bytes, limits: .document)
+            return try #require(tasks["tasks"]?.arrayValue)
+                .compactMap { $0["question"]?.stringValue }
         }
     }
 }

@@ -64,9 +64,7 @@ struct PolicyExplanationTests {
         let library = try PolicyLibrary(directory: policyDirectory)
         let clean = PolicyCheck([], in: library, context: plainContext())
         #expect(clean.isClean)
-        #expect(
-            clean.text == "broker: sound\ncandidate: sound\ncoding-agent: sound\nexaminer: sound\n"
-        )
+        #expect(clean.text == library.policyNames.map { "\($0): sound\n" }.joined())
         var context = plainContext()
         context.lookUp = { $0 == "/usr" ? nil : plainHost($0) }
         let check = PolicyCheck(["coding-agent", "none"], in: library, context: context)
