@@ -122,6 +122,7 @@ final class CodingSandbox {
     /// - Parameters:
     ///   - isAgain: whether it was started before in this run: its home is as it left it.
     ///   - onExit: told its end.
+    /// - Throws: ``SupervisorError``.
     func start(
         isAgain: Bool,
         onExit: @escaping (SandboxExit) -> Void

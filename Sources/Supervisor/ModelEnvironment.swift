@@ -2,8 +2,9 @@ internal import ModelDialects
 internal import SandboxPlan
 internal import Workspace
 
-/// Variables by which common clients find the endpoint of their sandbox. The keys are placeholders that
-/// clients insist on: the broker puts the real one in.
+/// Variables by which common clients find the endpoint of their sandbox.
+///
+/// The keys are placeholders that clients insist on: the broker puts the real one in.
 enum ModelEnvironment {
     /// Where the endpoint is.
     static let endpoint = "http://127.0.0.1:\(NetworkView.port)"

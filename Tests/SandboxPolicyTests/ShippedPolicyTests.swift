@@ -41,10 +41,12 @@ struct ShippedPolicyTests {
 
     @Test("the shipped policies resolve into plans that keep the invariants")
     func resolve() throws {
-        #expect(library.policyNames == [
-            "broker", "candidate", "candidate-with-model", "coding-agent", "examiner",
-            "examiner-with-model",
-        ])
+        #expect(
+            library.policyNames == [
+                "broker", "candidate", "candidate-with-model", "coding-agent", "examiner",
+                "examiner-with-model",
+            ]
+        )
         for name in library.policyNames {
             let resolved = try resolver.resolve(try library.policy(named: name))
             try PlanInvariants.check(resolved.plan)
