@@ -7,4 +7,11 @@ extension ExamRun {
     public func cancel(because reason: String = "the run was cancelled") {
         void(.hostExhausted, reason)
     }
+
+    /// Voids a running exam whose sandboxes lost their models: a candidate must not pay for it.
+    ///
+    /// - Parameter reason: why, for whoever watches.
+    public func loseModels(because reason: String) {
+        void(.brokerLost, reason)
+    }
 }

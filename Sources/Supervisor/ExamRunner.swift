@@ -79,6 +79,10 @@ extension Supervision {
             var site = examSite()
             site.models = models?.examModels(filesIn: layout.experiment(inputs.experiment.id))
             let run = try ExamRun(site: site, order: order)
+            if site.models != nil {
+                models?.onGapInExam = { [unowned run] reason in run.loseModels(because: reason) }
+            }
+            defer { models?.onGapInExam = { _ in } }
             onStart(run)
             return try run.run()
         } catch { throw SupervisorError(.hostFailed, error) }

@@ -43,12 +43,21 @@ extension LoopShell {
 
     /// Keeps what roles used since the last time.
     func recordModelUsage() throws(SupervisorError) {
-        guard let usage = supervision.models?.takeUsage() else { return }
-        let iteration = machine.state.isRunning ? machine.workingIteration : machine.state.iteration
-        let body = usage.body(iteration: iteration)
-        try supervision.append(
-            .other(kind: ModelUsage.kind.rawValue, body: body),
-            at: WallClock.milliseconds
+        let isRunning = machine.state.isRunning
+        try supervision.recordModelUsage(
+            iteration: isRunning ? machine.workingIteration : machine.state.iteration
         )
+    }
+}
+
+extension Supervision {
+    /// Keeps what roles used of models since the last time, if they did.
+    ///
+    /// - Parameter iteration: the iteration that it was used in; 0 while an experiment is prepared.
+    /// - Throws: ``SupervisorError``.
+    func recordModelUsage(iteration: Int) throws(SupervisorError) {
+        guard let usage = models?.takeUsage() else { return }
+        let body = usage.body(iteration: iteration)
+        try append(.other(kind: ModelUsage.kind.rawValue, body: body), at: WallClock.milliseconds)
     }
 }

@@ -20,6 +20,8 @@ final class ModelService {
     var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
     /// Told that the broker was lost and replaced, with the reason.
     var onGap: (String) -> Void = { _ in }
+    /// Told the same while an exam runs whose sandboxes have models.
+    var onGapInExam: (String) -> Void = { _ in }
     /// Told that there is no broker any more.
     var onEnd: (SupervisorError) -> Void = { _ in }
 
@@ -273,6 +275,7 @@ final class ModelService {
                     if state.isHeld { try broker.hold(number) }
                 }
             }
+            onGapInExam("\(error)")
             onGap("\(error)")
         } catch {
             onEnd(error)

@@ -317,7 +317,9 @@ extension Supervision {
         onExceeded: () -> Void = {}
     ) throws(SupervisorError) -> Benchmarks.ExamReport? {
         guard split == .test else {
-            return try runExam(split, tasks, candidate: agent, onStart: onStart)
+            let report = try runExam(split, tasks, candidate: agent, onStart: onStart)
+            try recordModelUsage(iteration: iteration)
+            return report
         }
         let guarded = try SealedExamGuard(
             inputs.experiment.id,
@@ -343,6 +345,7 @@ extension Supervision {
             throw error
         }
         try guarded.release()
+        try recordModelUsage(iteration: iteration)
         return report
     }
 
