@@ -135,7 +135,11 @@ package struct BrokerService: Sendable {
             }
             let trace = descriptors.dropFirst().first
                 .flatMap { TraceFile($0, limit: settings.traceBytes, pool: pool) }
-            let desk = ListenerDesk(terms, trace: trace)
+            let bodies = BodyMemory(
+                limit: settings.listenerBodies,
+                partOf: terms.roles.first.flatMap { calls.bodies[$0.role] }
+            )
+            let desk = ListenerDesk(terms, trace: trace, bodies: bodies)
             let listener = try await ListenerService(
                 desk: desk,
                 number: number,

@@ -5,7 +5,11 @@ package struct BrokerSettings: Sendable {
     /// What one request may cost.
     package var http = HTTPLimits()
     /// The most connections to one listener; more are answered 503 and closed.
-    package var connections = 512
+    package var connections = 128
+    /// The most bytes of bodies that one listener's requests have in memory at a time.
+    package var listenerBodies = 32 << 20
+    /// The same for all listeners of one role.
+    package var roleBodies = 96 << 20
     /// How long a connection may be without a request.
     package var idle = TimeAmount.minutes(10)
     /// From the first byte of a request to the end of its head.
@@ -21,7 +25,7 @@ package struct BrokerSettings: Sendable {
     /// From the request to the last byte of the answer.
     package var call = TimeAmount.minutes(30)
     /// The largest answer that is not a stream, in bytes.
-    package var answerBytes = 32 << 20
+    package var answerBytes = 16 << 20
     /// The largest event of a stream, in bytes.
     package var eventBytes = 4 << 20
     /// What one file for bodies may hold, in bytes.

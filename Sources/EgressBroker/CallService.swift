@@ -10,6 +10,8 @@ struct CallService: Sendable {
     let accounts: Accounts
     let upstreams: [String: UpstreamPool]
     let cassette: Cassette?
+    /// What the bodies of all listeners of a role may take, so that no role takes another's.
+    let bodies: [ModelRole: BodyMemory]
     let report: @Sendable (BrokerReport) -> Void
     private let pool: NIOThreadPool
 
@@ -25,6 +27,11 @@ struct CallService: Sendable {
         self.settings = settings
         self.pool = pool
         self.report = report
+        bodies = Dictionary(
+            uniqueKeysWithValues: ModelRole.allCases.map {
+                ($0, BodyMemory(limit: settings.roleBodies))
+            }
+        )
         var upstreams: [String: UpstreamPool] = [:]
         for terms in configuration.upstreams {
             upstreams[terms.name] = try UpstreamPool(

@@ -35,11 +35,17 @@ struct ConnectionService: Sendable {
         let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
         var reader: HTTPRequestReader
         var watchdog: Watchdog
+        // What its body takes of the listener's memory.
+        var taken = 0
     }
 
     // Whether another request may follow.
     @concurrent private func answerNext(_ wire: inout Wire) async throws -> Bool {
         var request: HTTPRequest
+        defer {
+            desk.bodies.give(wire.taken)
+            wire.taken = 0
+        }
         do throws(HTTPFault) {
             switch await next(&wire) {
             case .success(let found?): request = found
@@ -70,7 +76,9 @@ struct ConnectionService: Sendable {
         var phase: HTTPRequestReader.Phase?
         do {
             while true {
-                if let request = try wire.reader.next() { return .success(request) }
+                let request = try wire.reader.next()
+                try take(request?.body.count ?? wire.reader.bodyCount, &wire)
+                if let request { return .success(request) }
                 if wire.reader.takeContinue() { try await wire.outbound.write(HTTPReply.goOn) }
                 if wire.reader.phase != phase {
                     phase = wire.reader.phase
@@ -86,6 +94,17 @@ struct ConnectionService: Sendable {
         }
     }
 
+    // Small bodies are not counted: there are only so many connections, and whoever fills the memory
+    // with large ones is still served small ones.
+    private func take(_ bytes: Int, _ wire: inout Wire) throws(HTTPFault) {
+        let count = bytes - calls.settings.inlineBytes
+        guard count > wire.taken else { return }
+        guard desk.bodies.take(count - wire.taken) else {
+            throw HTTPFault(503, "body", "too much is sent at a time; send it again later")
+        }
+        wire.taken = count
+    }
+
     private func setDeadline(_ phase: HTTPRequestReader.Phase, _ watchdog: inout Watchdog) {
         switch phase {
         case .idle: watchdog.set(calls.settings.idle)
@@ -99,7 +118,11 @@ struct ConnectionService: Sendable {
     @concurrent private func refuse(_ fault: HTTPFault, _ wire: inout Wire) async throws {
         desk.count { $0.requests += 1 }
         let kind: ModelEvent.Kind =
-            [413, 414, 431].contains(fault.status) ? .tooLarge : .badRequest
+            switch fault.status {
+            case 413, 414, 431: .tooLarge
+            case 503: .rateLimited
+            default: .badRequest
+            }
         calls.note(ModelEvent(kind, fault.description), desk)
         let body = ProviderError.body(nil, .invalidRequest, message: fault.description)
         try await wire.outbound.write(HTTPReply.json(fault.status, body).bytes(isLast: true))

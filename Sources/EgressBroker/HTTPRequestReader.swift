@@ -51,6 +51,9 @@ package struct HTTPRequestReader: Sendable {
         return .body
     }
 
+    /// How many bytes of a body that is not whole yet are here.
+    package var bodyCount: Int { request?.body.count ?? 0 }
+
     /// Takes bytes of the connection in.
     package mutating func feed(_ bytes: some Collection<UInt8>) {
         if start > 0 {

@@ -22,10 +22,13 @@ final class ListenerDesk: Sendable {
     let terms: ListenerTerms
     /// Where bodies go; a sealed listener has none, whatever was sent along.
     let trace: TraceFile?
+    /// What its bodies may take.
+    let bodies: BodyMemory
     private let state = Mutex(State())
 
-    init(_ terms: ListenerTerms, trace: TraceFile?) {
+    init(_ terms: ListenerTerms, trace: TraceFile?, bodies: BodyMemory) {
         self.terms = terms
+        self.bodies = bodies
         self.trace = terms.isSealed ? nil : trace
     }
 

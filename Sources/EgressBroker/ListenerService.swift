@@ -34,7 +34,10 @@ struct ListenerService: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     try Connection(
                         wrappingChannelSynchronously: channel,
-                        configuration: NIOAsyncChannel.Configuration()
+                        // What is read ahead of a request that waits is memory, too.
+                        configuration: NIOAsyncChannel.Configuration(
+                            backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2)
+                        )
                     )
                 }
             }
