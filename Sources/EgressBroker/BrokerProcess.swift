@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LinuxKernel
 internal import NIOPosix
 
@@ -5,6 +6,8 @@ internal import NIOPosix
 package enum BrokerProcess {
     /// Serves until the supervisor is gone; does not return.
     package static func run() async -> Never {
+        // A file that is full is an error of one write, not the end of everything.
+        _ = signal(SIGXFSZ, SIG_IGN)
         let socket: ControlSocket
         do throws(SystemError) {
             socket = ControlSocket(try Descriptor.copy(ofInherited: 3))

@@ -6,8 +6,8 @@ internal import Synchronization
 /// The file in which the bodies of one listener are kept, a JSON value a line.
 final class TraceFile: Sendable {
     private struct State: ~Copyable {
+        var written: Int
         var file: Descriptor?
-        var written = 0
         var dropped = 0
     }
 
@@ -19,9 +19,14 @@ final class TraceFile: Sendable {
     /// Takes the file over; nil where somebody did already.
     init?(_ handed: HandedDescriptor, limit: Int, pool: NIOThreadPool) {
         guard let file = handed.take() else { return nil }
-        state = Mutex(State(file: file))
+        // The file may hold what listeners before this one left.
+        state = Mutex(State(written: Self.size(of: file) ?? limit, file: file))
         self.limit = limit
         self.pool = pool
+    }
+
+    private static func size(of file: borrowing Descriptor) -> Int? {
+        do throws(SystemError) { return Int(try file.status().size) } catch { return nil }
     }
 
     /// Bytes that were not kept.
