@@ -20,6 +20,8 @@ struct ModelCall {
     // Whether the provider may have done work that somebody pays.
     private var isSent = false
     private var isCut = false
+    // Whether nobody waited for the end of the answer.
+    private var isAbandoned = false
     // 0 until the sandbox has an answer.
     private var status = 0
     // What came from the provider, for a cassette, and what went to the sandbox, for the trace.
@@ -57,6 +59,7 @@ struct ModelCall {
         } catch {
             // The sandbox is gone, or its listener is closed: there is nobody to answer.
             isCut = true
+            isAbandoned = true
         }
         await settle()
     }
@@ -293,6 +296,11 @@ extension ModelCall {
         var usage = meter.usage
         if !isSent, service.cassette?.mode != .replay {
             usage = TokenUsage(input: 0, output: 0, source: .count)
+        }
+        if isAbandoned, isSent, usage.source == .count {
+            // What the provider did is not known; who hangs up before it is told pays for all that it
+            // was allowed to do, or hanging up in time would make calls cheap.
+            usage.output = max(usage.output, reservation.outputTokens)
         }
         let cost = service.accounts.settle(reservation, usage, under: request.pin)
         desk.count { totals in
