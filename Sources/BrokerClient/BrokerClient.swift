@@ -135,7 +135,12 @@ public final class BrokerClient {
             "what is said in a sealed exam is never kept"
         )
         try send(.open(terms), [endpoint] + (bodies.map { [$0] } ?? []), during: operation)
-        try expect(.opened(listener: terms.listener), during: operation, within: Self.patience)
+        try expect(
+            .opened(listener: terms.listener),
+            during: operation,
+            within: Self.patience,
+            about: terms.listener
+        )
     }
 
     /// Keeps the next request of a listener unanswered; the report `arrived` tells of it.
@@ -160,7 +165,7 @@ public final class BrokerClient {
         let operation = "close listener \(listener)"
         try send(.close(listener: listener), [], during: operation)
         var totals = ListenerTotals()
-        try takeReports(during: operation, within: Self.patience) { report in
+        try takeReports(during: operation, within: Self.patience, isRefusable: false) { report in
             guard case .closed(listener, let found) = report else { return false }
             totals = found
             return true
@@ -207,24 +212,32 @@ public final class BrokerClient {
     private func expect(
         _ expected: BrokerReport,
         during operation: String,
-        within span: Nanoseconds
+        within span: Nanoseconds,
+        about listener: Int? = nil
     ) throws(BrokerError) {
-        try takeReports(during: operation, within: span) { $0 == expected }
+        try takeReports(during: operation, within: span, about: listener) { $0 == expected }
     }
 
     /// Takes reports until one is the answer; every other one is delivered later, from the loop.
     private func takeReports(
         during operation: String,
         within span: Nanoseconds,
+        about listener: Int? = nil,
+        isRefusable: Bool = true,
         _ isAnswer: (BrokerReport) -> Bool
     ) throws(BrokerError) {
         let deadline = MonotonicTime.now.advanced(by: span)
         while true {
+            // Asked here, because one that never stops talking always has something to read.
+            guard MonotonicTime.now < deadline else { throw .silent(during: operation) }
             guard let report = try next(during: operation, until: deadline) else {
                 throw .silent(during: operation)
             }
             if isAnswer(report) { return }
-            if case .failed(_, let failure) = report { throw .refused(failure) }
+            // Something else may fail meanwhile: a file that is full, another listener.
+            if case .failed(let about, let failure) = report, about == listener, isRefusable {
+                throw .refused(failure)
+            }
             _ = loop.at(MonotonicTime.now) { [weak self] in self?.onReport(report) }
         }
     }

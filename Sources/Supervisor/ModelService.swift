@@ -37,7 +37,10 @@ final class ModelService {
     /// What was used before this run, and in it, up to the last row.
     private var usedBefore: ModelUsage
     private var usedInIteration = ModelUsage()
+    private var usedBySandbox: [Int: ModelUsage] = [:]
+    private var mainRoles: [Int: ModelRole] = [:]
     private var restarts = 0
+    private var isReplacing = false
 
     // A broker that is lost more often in one run is broken, and a night must not be spent on it.
     private static let maximumRestarts = 20
@@ -135,13 +138,14 @@ final class ModelService {
         let number = lastListener
         var accounted: [PinnedRole] = []
         for role in pinned {
-            let name = "sandbox:\(number):\(role.role.rawValue)"
-            let limits = inputs.settings.roles[role.role]?.budget.sandbox ?? .unlimited
-            try set(limits, ModelUsage.Share(), name)
+            let name = Self.account(of: number, role.role)
             accounted.append(
                 PinnedRole(role: role.role, pin: role.pin, accounts: role.accounts + [name])
             )
         }
+        usedBySandbox[number] = ModelUsage()
+        mainRoles[number] = pinned[0].role
+        try setAccounts(of: number, pinned.map(\.role))
         let first = inputs.settings.roles[pinned[0].role]
         let terms = ListenerTerms(
             listener: number,
@@ -150,7 +154,7 @@ final class ModelService {
             unknownFields: first?.unknownFields ?? .drop,
             maximumConcurrency: first?.maximumConcurrency ?? 8
         )
-        try brokered { () throws(BrokerError) in
+        try asked { (broker) throws(BrokerError) in
             try broker.open(terms, endpoint: endpoint, bodies: bodies)
         }
         served[number] = Served(terms: terms, endpoint: endpoint, bodies: bodies)
@@ -160,9 +164,13 @@ final class ModelService {
     /// Closes a listener; on return nobody has a descriptor of it.
     func close(_ listener: Int) throws(SupervisorError) {
         guard let gone = served.removeValue(forKey: listener) else { return }
+        usedBySandbox[listener] = nil
         do { _ = gone.endpoint.take() }
         guard !broker.isLost else { return }
-        _ = try brokered { () throws(BrokerError) in try broker.close(listener) }
+        do throws(BrokerError) { _ = try broker.close(listener) } catch {
+            // Another broker never had it.
+            try replace(error)
+        }
     }
 
     /// Keeps the next request of a listener waiting, or lets it go on.
@@ -170,9 +178,9 @@ final class ModelService {
         guard let state = served[listener], state.isHeld != isHeld else { return }
         served[listener]?.isHeld = isHeld
         guard !broker.isLost else { return }
-        try brokered { () throws(BrokerError) in
+        do throws(BrokerError) {
             try isHeld ? broker.hold(listener) : broker.release(listener)
-        }
+        } catch { try replace(error) }
     }
 
     private func pin(_ role: ModelRole) -> PinnedRole? {
@@ -205,6 +213,21 @@ final class ModelService {
         }
     }
 
+    private static func account(of listener: Int, _ role: ModelRole) -> String {
+        "sandbox:\(listener):\(role.rawValue)"
+    }
+
+    private func setAccounts(
+        of listener: Int,
+        _ roles: [ModelRole]
+    ) throws(SupervisorError) {
+        for role in roles {
+            let limits = inputs.settings.roles[role]?.budget.sandbox ?? .unlimited
+            let used = usedBySandbox[listener]?.share(of: role) ?? ModelUsage.Share()
+            try set(limits, used, Self.account(of: listener, role))
+        }
+    }
+
     private func set(
         _ limits: ModelLimits,
         _ used: ModelUsage.Share,
@@ -216,7 +239,7 @@ final class ModelService {
             tokens: limits.tokens.map { max(0, $0 - used.inputTokens - used.outputTokens) },
             microdollars: limits.costMicrodollars.map { max(0, $0 - used.microdollars) }
         )
-        try brokered { () throws(BrokerError) in try broker.set(terms) }
+        try asked { (broker) throws(BrokerError) in try broker.set(terms) }
     }
 
     /// Whether a budget that a role draws on has nothing left.
@@ -240,8 +263,10 @@ final class ModelService {
             usage.add(call)
             usedBefore.add(call)
             usedInIteration.add(call)
-        case .event(_, let role, let event):
-            let role = role ?? .codingAgent
+            usedBySandbox[call.listener]?.add(call)
+        case .event(let listener, let role, let event):
+            // What cannot be read names no model; then whoever speaks at the listener asked for it.
+            let role = role ?? mainRoles[listener] ?? .codingAgent
             usage.add(event, of: role)
             if told[role, default: []].insert(event.kind).inserted { onEvent(role, event) }
         case .arrived(let listener): onArrival(listener)
@@ -258,27 +283,55 @@ final class ModelService {
         return usage
     }
 
+    // Asks the broker, and once more the one that takes its place where it is lost.
+    private func asked(
+        _ body: (BrokerClient) throws(BrokerError) -> Void
+    ) throws(SupervisorError) {
+        if !isReplacing {
+            do throws(BrokerError) {
+                try body(broker)
+                return
+            } catch { try replace(error) }
+        }
+        try brokered { () throws(BrokerError) in try body(broker) }
+    }
+
+    private func replaceBroker(_ error: BrokerError) {
+        do throws(SupervisorError) { try replace(error) } catch { onEnd(error) }
+    }
+
     /// Starts a broker in place of one that is lost, and serves every listener as before; who held a
     /// connection sees it end.
-    private func replaceBroker(_ error: BrokerError) {
-        restarts += 1
-        usage.gaps += 1
+    private func replace(_ error: BrokerError) throws(SupervisorError) {
+        // What it refuses, it refuses again.
+        if case .refused = error { throw SupervisorError(error) }
+        isReplacing = true
+        defer { isReplacing = false }
+        var problem: SupervisorError? = SupervisorError(error)
+        while let reason = problem {
+            restarts += 1
+            usage.gaps += 1
+            guard restarts <= Self.maximumRestarts else { throw reason }
+            do throws(SupervisorError) {
+                try begin()
+                problem = nil
+            } catch { problem = error }
+        }
+        onGapInExam("\(error)")
+        onGap("\(error)")
+    }
+
+    private func begin() throws(SupervisorError) {
         // One that speaks nonsense still runs; one that has ended cannot be ended again.
         do throws(BrokerError) { try broker.end() } catch {}
-        do throws(SupervisorError) {
-            guard restarts <= Self.maximumRestarts else { throw SupervisorError(error) }
-            broker = try Self.start(inputs, launcher, log)
-            try watchBroker()
-            for (number, state) in served.sorted(by: { $0.key < $1.key }) {
-                try brokered { () throws(BrokerError) in
-                    try broker.open(state.terms, endpoint: state.endpoint, bodies: state.bodies)
-                    if state.isHeld { try broker.hold(number) }
-                }
+        broker = try Self.start(inputs, launcher, log)
+        try watchBroker()
+        for (number, state) in served.sorted(by: { $0.key < $1.key }) {
+            try setAccounts(of: number, state.terms.roles.map(\.role))
+            try brokered { () throws(BrokerError) in
+                try broker.open(state.terms, endpoint: state.endpoint, bodies: state.bodies)
+                if state.isHeld { try broker.hold(number) }
             }
-            onGapInExam("\(error)")
-            onGap("\(error)")
-        } catch {
-            onEnd(error)
         }
     }
 }

@@ -19,12 +19,20 @@ package struct ModelUsage: Equatable {
         package internal(set) var microdollars = 0
 
         static func += (left: inout Share, right: Share) {
-            left.calls += right.calls
-            left.failures += right.failures
-            left.inputTokens += right.inputTokens
-            left.outputTokens += right.outputTokens
-            left.microdollars += right.microdollars
+            left.calls = ModelUsage.sum(left.calls, right.calls)
+            left.failures = ModelUsage.sum(left.failures, right.failures)
+            left.inputTokens = ModelUsage.sum(left.inputTokens, right.inputTokens)
+            left.outputTokens = ModelUsage.sum(left.outputTokens, right.outputTokens)
+            left.microdollars = ModelUsage.sum(left.microdollars, right.microdollars)
         }
+    }
+
+    // The broker's numbers are a claim: they neither take anything back nor overflow, now or when the
+    // rows are read again.
+    private static let ceiling = 1 << 50
+
+    private static func sum(_ left: Int, _ right: Int) -> Int {
+        min(max(0, left), ceiling) + min(max(0, right), ceiling)
     }
 
     /// What each role used.
@@ -92,7 +100,7 @@ package struct ModelUsage: Equatable {
     /// - Parameter bodies: bodies of rows; what is none of ours is left out.
     package init(adding bodies: [JSONValue]) {
         for body in bodies {
-            gaps += body["gaps"]?.intValue ?? 0
+            gaps = Self.sum(gaps, body["gaps"]?.intValue ?? 0)
             for (name, value) in body["roles"]?.objectValue ?? [:] {
                 guard let role = ModelRole(rawValue: name) else { continue }
                 var share = Share()
@@ -106,7 +114,8 @@ package struct ModelUsage: Equatable {
             for (name, value) in body["events"]?.objectValue ?? [:] {
                 guard let role = ModelRole(rawValue: name) else { continue }
                 for (kind, count) in value.objectValue ?? [:] {
-                    events[role, default: [:]][kind, default: 0] += count.intValue ?? 0
+                    let before = events[role]?[kind] ?? 0
+                    events[role, default: [:]][kind] = Self.sum(before, count.intValue ?? 0)
                 }
             }
         }

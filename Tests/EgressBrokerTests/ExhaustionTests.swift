@@ -74,7 +74,8 @@ struct ExhaustionTests {
 
         let talk = Task { [bytes = Talk.request(port, path, Asked.chat)] in
             try await ClientBootstrap(group: BrokerBench.group)
-                .connect(host: "127.0.0.1", port: port).get().writeAndFlush(ByteBuffer(bytes: bytes))
+                .connect(host: "127.0.0.1", port: port).get()
+                .writeAndFlush(ByteBuffer(bytes: bytes))
         }
         try await talk.value
         while provider.requests.count < 2 { await Task.yield() }
