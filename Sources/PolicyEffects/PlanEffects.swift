@@ -38,8 +38,9 @@ struct PlanEffects {
             switch mount.source {
             case .tmpfs(let size, let inodes):
                 "\(mount.target): \(Quantity.text(size)) and \(inodes) files; gone with the sandbox"
-            case .tree(let index):
+            case .tree(let index) where index == 1:
                 "\(mount.target): tree \(index); of it only \(kept) is ever read back"
+            case .tree(let index): "\(mount.target): tree \(index); it stays for the run"
             case .treeFile:
                 "\(mount.target): its contents; it cannot be renamed, removed or given another name"
             case .host(let source), .vault(let source):
