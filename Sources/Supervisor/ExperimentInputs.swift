@@ -266,7 +266,7 @@ public struct ExperimentPlans: Sendable {
         surface = agents.policy.surface
         var coding = agents.plan
         coding.add(ModelEnvironment.variables(of: .codingAgent, models))
-        coding.add(agent.environment.map { EnvironmentVariable(name: $0.key, value: $0.value) })
+        coding.add(ModelEnvironment.variables(agent.environment))
         if let idle = agent.idle {
             coding.limits.idle = Milliseconds(UInt64(clamping: idle.components.seconds) * 1000)
         }

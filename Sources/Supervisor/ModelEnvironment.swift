@@ -43,6 +43,11 @@ enum ModelEnvironment {
         }
         return values.map { EnvironmentVariable(name: $0.0, value: $0.1) }
     }
+
+    /// Variables in the order of their names: a plan's digest must be the same in every process.
+    static func variables(_ values: [String: String]) -> [EnvironmentVariable] {
+        values.sorted { $0.key < $1.key }.map { EnvironmentVariable(name: $0.key, value: $0.value) }
+    }
 }
 
 extension SandboxPlan {
