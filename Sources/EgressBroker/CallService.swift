@@ -221,6 +221,6 @@ struct CallService: Sendable {
         note(ModelEvent(kind, text), desk)
         desk.count { $0.refusals += 1 }
         let body = ProviderError.body(dialect, condition, message: text)
-        try await writer.write(.json(status ?? condition.status, body))
+        try await writer.write(.json(status ?? condition.status(in: dialect), body))
     }
 }

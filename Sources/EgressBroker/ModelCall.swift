@@ -178,7 +178,7 @@ extension ModelCall {
         if [400, 404, 409, 413, 422].contains(code), let said = await errorBody(response) {
             body = said
         }
-        try await deliver(fault.status, body, fields, writer)
+        try await deliver(fault.status(in: request.dialect), body, fields, writer)
     }
 
     private mutating func errorBody(_ response: HTTPClientResponse) async -> [UInt8]? {
@@ -261,7 +261,7 @@ extension ModelCall {
     private mutating func fail(_ fault: UpstreamFault, _ writer: ReplyWriter) async throws {
         service.note(ModelEvent(fault.kind, fault.detail), desk, role: role.role)
         let body = ProviderError.body(request.dialect, fault.condition, message: fault.message)
-        try await deliver(fault.status, body, [], writer)
+        try await deliver(fault.status(in: request.dialect), body, [], writer)
     }
 
     private mutating func deliver(

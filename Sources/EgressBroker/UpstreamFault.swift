@@ -14,8 +14,8 @@ struct UpstreamFault: Sendable, Equatable {
     let message: String
     /// What programs should take it for.
     let condition: ProviderError.Condition
-    /// The status that the sandbox gets.
-    let status: Int
+    /// The status that the sandbox gets, where it is not the condition's own.
+    let ownStatus: Int?
     /// Whether the provider can have done no work.
     let isBeforeSending: Bool
 
@@ -31,9 +31,12 @@ struct UpstreamFault: Sendable, Equatable {
         self.detail = detail
         self.message = message
         self.condition = condition
-        self.status = status ?? condition.status
+        ownStatus = status
         self.isBeforeSending = isBeforeSending
     }
+
+    /// The status that the sandbox gets.
+    func status(in dialect: Dialect) -> Int { ownStatus ?? condition.status(in: dialect) }
 
     static let encoded = UpstreamFault("the answer is compressed, though that was not offered")
     static let notJSON = UpstreamFault("the answer is no JSON within the limits")

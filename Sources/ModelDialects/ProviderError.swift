@@ -21,14 +21,23 @@ public enum ProviderError {
 
         /// The HTTP status of an answer.
         ///
-        /// A spent budget is 402: programs try again after 429 and
-        /// 5xx, and some take 401 and 403 for a matter of logging in.
-        public var status: Int {
+        /// A spent budget is what makes the programs of a dialect end without trying again, which no
+        /// status does for all: Claude Code ends after 402, Codex after 400 alone, and litellm,
+        /// which mini-swe-agent and aider use, after 401 unless the type is a bad request's.
+        ///
+        /// - Parameter dialect: whose programs read it; nothing where the request has none.
+        /// - Returns: the status.
+        public func status(in dialect: Dialect?) -> Int {
             switch self {
             case .invalidRequest: 400
             case .notFound: 404
             case .tooLarge: 413
-            case .budgetSpent: 402
+            case .budgetSpent:
+                switch dialect {
+                case .openAIResponses: 400
+                case .openAIChat: 401
+                case .anthropicMessages, .geminiGenerate, nil: 402
+                }
             case .rateLimited: 429
             case .upstreamFailed: 502
             case .internalFault: 500
@@ -138,7 +147,7 @@ public enum ProviderError {
     public static func budgetSpent(_ dialect: Dialect, account: String) -> Answer {
         let message = "the model budget '\(account)' is spent; finish without further model calls"
         return Answer(
-            status: Condition.budgetSpent.status,
+            status: Condition.budgetSpent.status(in: dialect),
             body: body(dialect, .budgetSpent, message: message)
         )
     }
@@ -169,15 +178,14 @@ extension ProviderError {
         case .geminiGenerate:
             [
                 "error": [
-                    "code": JSONValue(condition.status), "message": message,
+                    "code": JSONValue(condition.status(in: dialect)), "message": message,
                     "status": .string(geminiStatus(condition)),
                 ]
             ]
         }
     }
 
-    /// The message, printable and bounded; aider 0.86 stops at once only where the message holds
-    /// these words, and tries again for a minute where it does not.
+    /// The message, printable and bounded; aider 0.86 knows a spent budget by these words, too.
     private static func shown(_ message: String, _ condition: Condition) -> String {
         let text = ModelEvent.printable(message, limit: 1_000)
         return condition == .budgetSpent ? "insufficient credits (\"code\":402): " + text : text

@@ -166,7 +166,7 @@ struct UpstreamTests {
     @Test(
         "what the provider says of its key, its state and its faults stays with us",
         arguments: [
-            (401, 400), (403, 400), (402, 402), (429, 429), (500, 500), (529, 529), (418, 418),
+            (401, 400), (403, 400), (402, 401), (429, 429), (500, 500), (529, 529), (418, 418),
         ]
     )
     func statuses(_ provided: Int, _ given: Int) async throws {

@@ -16,7 +16,7 @@ STEP: {"text": TEXT, "calls": [{"name": NAME, "input": OBJECT} or {"name": NAME,
        "status": 429, "message": TEXT, "retry_after": SECONDS,     an error instead of an answer
        "kind": TEXT of the error's type, unless it is the provider's usual one for the status,
        "delay": SECONDS before the answer, "pace": SECONDS between two events of a stream,
-       "cut_after": N events, after which the connection is cut,
+       "cut_after": N events, after which the connection is cut; in a whole answer, at half of it,
        "times": N answers before the step is used up (1),
        "expect": PREDICATE of a step, "when": PREDICATE of an aside}
 

@@ -177,7 +177,8 @@ class Connection:
             return await self.send(request, step.status, body, name, extra)
         answer = step.answer(len(request.body))
         if not asked.streams:
-            return await self.send(request, 200, dialect.whole(answer, asked), name)
+            whole, is_cut = dialect.whole(answer, asked), step.cut_after is not None
+            return await self.send(request, 200, whole, name, is_cut=is_cut)
         self.log.write(request, 200, name)
         return await self.stream(dialect.stream(answer, asked), step)
 
@@ -195,16 +196,19 @@ class Connection:
         body: dict[str, object],
         step: str,
         extra: dict[str, str] | None = None,
+        is_cut: bool = False,
     ) -> bool:
-        """Sends a whole JSON response."""
+        """Sends a whole JSON response, or half of it."""
         self.log.write(request, status, step)
         data = json.dumps(body, ensure_ascii=False).encode("utf-8")
         headers = {"content-type": "application/json", "content-length": str(len(data))}
         self.writer.write(head_of(status, {**headers, **(extra or {})}))
         if request.method != "HEAD":
-            self.writer.write(data)
+            self.writer.write(data[: len(data) // 2] if is_cut else data)
         await self.writer.drain()
-        return True
+        if is_cut:
+            self.writer.transport.abort()
+        return not is_cut
 
     async def stream(self, events: list[Event], step: Step) -> bool:
         """Sends a chunked event stream at the step's pace; cuts it where the step says."""

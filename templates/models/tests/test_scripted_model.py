@@ -160,6 +160,12 @@ class FaultTests(unittest.TestCase):
             with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
                 model.send(CHAT, chat("a", stream=True))
 
+    def test_a_cut_answer_ends_at_half(self) -> None:
+        with Served({"steps": [{"text": "x" * 200, "cut_after": 3}, {"text": "y"}]}) as model:
+            with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
+                model.send(CHAT, chat("a"))
+            self.assertEqual(model.send(CHAT, chat("a"))[0], 200)
+
     def test_what_is_not_the_protocol_is_refused(self) -> None:
         with Served({"steps": []}) as model:
             self.assertEqual(model.send("/v1/embeddings", {})[0], 404)
