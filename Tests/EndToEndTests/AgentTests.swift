@@ -1,0 +1,198 @@
+import Foundation
+import Ledger
+import StrictJSON
+import Testing
+
+/// A real coding agent, unmodified, with what its scripted model is made of.
+struct RealAgent: CustomTestStringConvertible {
+    let name: String
+    let model: String
+    let dialect: String
+    /// The status by which its provider says that it has too much to do.
+    let overloaded: Int
+    /// What of the model's own words shows that the session went on after a restart.
+    let isResumed: Bool
+
+    var testDescription: String { name }
+
+    static let claude = RealAgent(
+        name: "claude-code",
+        model: "claude-opus-5-5",
+        dialect: "anthropic-messages",
+        overloaded: 529,
+        isResumed: true
+    )
+    static let codex = RealAgent(
+        name: "codex-cli",
+        model: "gpt-5.5",
+        dialect: "openai-responses",
+        overloaded: 500,
+        isResumed: true
+    )
+    static let mini = RealAgent(
+        name: "mini-swe-agent",
+        model: "gpt-5.5",
+        dialect: "openai-chat",
+        overloaded: 500,
+        isResumed: false
+    )
+    static let aider = RealAgent(
+        name: "aider",
+        model: "gpt-5.5",
+        dialect: "openai-chat",
+        overloaded: 500,
+        isResumed: false
+    )
+
+    static let all = [claude, codex, mini, aider]
+
+    /// The script of its whole night.
+    func script() throws -> [String: Any] {
+        let text = try Stage.fixtureText("agents/\(name).json")
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        return try #require(value as? [String: Any])
+    }
+
+    /// The same with further steps before one.
+    func script(adding further: [[String: Any]], at index: Int) throws -> String {
+        var script = try script()
+        var steps = try #require(script["steps"] as? [[String: Any]])
+        steps.insert(contentsOf: further, at: index)
+        script["steps"] = steps
+        return try Self.text(script)
+    }
+
+    /// JSON as text.
+    static func text(_ script: [String: Any]) throws -> String {
+        String(decoding: try JSONSerialization.data(withJSONObject: script), as: UTF8.self)
+    }
+}
+
+/// A night of a real coding agent on a part of the helpdesk benchmark.
+struct AgentNight {
+    let night: Night
+    let server: ModelServer
+
+    static let key = "sk-the-real-key-0123456789abcdef"
+
+    init(_ agent: RealAgent, script: String, more: String = "", budget: String = "") throws {
+        try InstalledAgents.require()
+        let scratch = try Scratch()
+        server = try ModelServer(script, scratch: scratch)
+        try server.writeKey(Self.key)
+        night = try Night(in: scratch)
+        let benchmark = try Self.benchmark(scratch)
+        try night.done(["init", night.directory, "--benchmark", benchmark, "--agent", agent.name])
+        let models = server.models(model: agent.model, dialects: agent.dialect, more: budget)
+        let text = """
+            benchmark: helpdesk
+            max_concurrency: 2
+            release: { grid: 100ms }
+            budget: { iterations: 2 }
+            coding_agent: { profile: \(agent.name), wall: 5m\(more) }
+            \(models)
+
+            """
+        try text.write(toFile: "\(night.directory)/experiment_config.yaml")
+        try night.done(["prepare", night.directory])
+    }
+
+    /// Three tasks of each family: enough for both splits.
+    private static func benchmark(_ scratch: Scratch) throws -> String {
+        let path = "\(scratch.path)/helpdesk"
+        let shipped = "\(Stage.repository)/templates/benchmarks/helpdesk"
+        try FileManager.default.copyItem(atPath: shipped, toPath: path)
+        let file = URL(fileURLWithPath: "\(path)/tasks.json")
+        let read = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
+        let all = try #require((read as? [String: Any])?["tasks"] as? [[String: Any]])
+        let families = Dictionary(grouping: all) { $0["family"] as? String ?? "" }
+        let tasks = families.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(3) }
+        try JSONSerialization.data(withJSONObject: ["tasks": tasks]).write(to: file)
+        return path
+    }
+
+    func run() throws -> Ended { try night.run(["run", night.directory]) }
+
+    /// What the agent and its session printed.
+    func log() throws -> String {
+        try String(contentsOfFile: "\(night.folder())/agent.log", encoding: .utf8)
+    }
+
+    /// The decisions, as words.
+    func verdicts() throws -> [String] {
+        try night.bodies(.decision).compactMap { $0["verdict"]?.stringValue }
+    }
+
+    /// How often the agent was started again.
+    func restarts() throws -> Int {
+        try night.bodies(.sandboxExited).filter { $0["restart"] != nil }.count
+    }
+
+    /// Expects that a text is in no file of the state directory.
+    func expectNoKey() throws {
+        let needle = Data(Self.key.utf8)
+        let files = try #require(FileManager.default.enumerator(atPath: night.seenState))
+        for case let name as String in files {
+            let bytes = FileManager.default.contents(atPath: "\(night.seenState)/\(name)")
+            #expect(bytes?.range(of: needle) == nil, "\(name) holds the key")
+        }
+        #expect(!(try log()).contains(Self.key))
+    }
+}
+
+extension EndToEnd {
+    /// Real coding agents, unmodified, whose models are scripted.
+    @Suite(.enabled(if: InstalledAgents.canRun, "the package registry cannot be reached"))
+    struct Agents {
+        private static let faultText = "This answer is cut"
+
+        /// Too many requests, a provider with a fault, and a connection that is cut.
+        private static func faults(_ agent: RealAgent) -> [[String: Any]] {
+            [
+                ["status": 429, "retry_after": 1, "message": "slow down"],
+                ["status": agent.overloaded, "message": "busy"],
+                ["text": faultText, "cut_after": 2],
+            ]
+        }
+
+        @Test(
+            "reads, edits, examines, hands in and reads the verdict, twice, through faults",
+            arguments: RealAgent.all
+        )
+        func night(agent: RealAgent) throws {
+            let script = try agent.script(adding: Self.faults(agent), at: 1)
+            let real = try AgentNight(agent, script: script)
+            let night = real.night
+            let ended = try real.run()
+            #expect(ended.code == 0, "\(ended)")
+            let story = "\(ended) \(try real.log().suffix(4000))"
+            #expect(try real.verdicts() == ["accepted", "accepted"], "\(story)")
+            try night.expectSettled()
+            #expect(try real.restarts() == 0, "\(story)")
+            // What it handed in is what the model had it write.
+            let candidate = try night.done(["best", night.directory]).output
+            #expect(candidate.contains("        if case.verified:\n"), "\(story)")
+            #expect(candidate.contains(#"("missing", ("never arrived", "not in the parcel")),"#))
+            try Self.expectAccounted(real, agent)
+            // The provider saw the pinned model alone, with the operator's key.
+            let requests = try real.server.requests()
+            #expect(requests.allSatisfy { $0["body"]?["model"]?.stringValue == agent.model })
+            #expect(requests.allSatisfy { "\($0["headers"] ?? .null)".contains(AgentNight.key) })
+            let statuses = requests.compactMap { $0["answered"]?["status"] }
+            #expect(statuses.contains(429) && statuses.contains(JSONValue(agent.overloaded)))
+            #expect(!statuses.contains(400), "\(story)")
+        }
+
+        private static func expectAccounted(_ real: AgentNight, _ agent: RealAgent) throws {
+            let night = real.night
+            let usage = try night.bodies(.modelUsage)
+            let calls = usage.compactMap { $0["roles"]?["coding-agent"]?["calls"]?.integerValue }
+            let asked = try real.server.requests().count
+            #expect(calls.reduce(0, +) == asked, "\(usage)")
+            let file = "\(try night.folder())/agent-calls.jsonl"
+            let said = try String(contentsOfFile: file, encoding: .utf8)
+            #expect(said.contains("PROGRAM.md"))
+            try real.expectNoKey()
+        }
+    }
+}
