@@ -188,10 +188,12 @@ let package = Package(
         ),
 
         // Model access. Everything but the start is a library, so that tests link it their own way.
+        .target(name: "HTTPFront", swiftSettings: house),
         .target(
             name: "EgressBroker",
             dependencies: [
-                "BrokerProtocol", "HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON",
+                "BrokerProtocol", "HTTPFront", "HostKernel", "LinuxKernel", "ModelDialects",
+                "StrictJSON",
                 crypto,
                 nioSSL, httpClient,
             ] + nio,
@@ -282,8 +284,9 @@ let package = Package(
         .target(
             name: "ParserFuzzer",
             dependencies: [
-                "Benchmarks", "ExamResults", "IterationLoop", "LauncherClient", "LauncherProtocol",
-                "Ledger", "ModelDialects", "SandboxPlan", "SandboxPolicy", "StrictJSON",
+                "Benchmarks", "ExamResults", "HTTPFront", "IterationLoop", "LauncherClient",
+                "LauncherProtocol", "Ledger", "ModelDialects", "SandboxPlan", "SandboxPolicy",
+                "StrictJSON",
                 "Workspace",
             ],
             swiftSettings: house
@@ -378,8 +381,8 @@ let package = Package(
         tests(
             "EgressBrokerTests",
             of: [
-                "BrokerProtocol", "EgressBroker", "HostKernel", "LinuxKernel", "ModelDialects",
-                "StrictJSON", nioSSL,
+                "BrokerProtocol", "EgressBroker", "HTTPFront", "HostKernel", "LinuxKernel",
+                "ModelDialects", "StrictJSON", nioSSL,
             ] + nio
         ),
         tests("SelfCheckTests", of: ["LauncherClient", "SandboxPlan", "SelfCheck"]),

@@ -1,3 +1,5 @@
+// EgressBroker: the only process with a network and keys; serves the model listeners of sandboxes.
+
 internal import Glibc
 internal import LinuxKernel
 internal import NIOPosix

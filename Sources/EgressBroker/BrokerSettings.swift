@@ -1,3 +1,4 @@
+package import HTTPFront
 package import NIOCore
 
 /// The limits of every connection, in one place; a test makes them short.

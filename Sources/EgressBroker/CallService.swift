@@ -1,4 +1,5 @@
 internal import BrokerProtocol
+internal import HTTPFront
 internal import ModelDialects
 internal import NIOCore
 internal import NIOPosix

@@ -1,3 +1,4 @@
+package import HTTPFront
 package import NIOCore
 
 /// The head of an answer, and what frames its body; written by one function, so that no value from

@@ -1,5 +1,6 @@
 internal import AsyncHTTPClient
 internal import BrokerProtocol
+internal import HTTPFront
 internal import ModelDialects
 internal import NIOCore
 internal import NIOHTTP1

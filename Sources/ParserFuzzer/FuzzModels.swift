@@ -1,5 +1,6 @@
 // What a sandbox and a provider say to the broker.
 
+internal import HTTPFront
 internal import ModelDialects
 internal import StrictJSON
 
@@ -89,6 +90,56 @@ extension FuzzSurface {
         } catch {
             // How many events came before a fault hangs on the cuts; the fault itself does not.
             return []
+        }
+    }
+
+    func feedHTTPRequests(_ bytes: [UInt8]) -> Bool {
+        let limits = HTTPLimits(headBytes: 1 << 12, headerCount: 20, targetBytes: 256)
+        let whole = Conversation(bytes, cut: bytes.count, limits: limits)
+        for cut in [1, 7] {
+            precondition(
+                Conversation(bytes, cut: cut, limits: limits) == whole,
+                "requests mean the same however they are cut"
+            )
+        }
+        for request in whole.requests {
+            precondition(request.target.utf8.first == UInt8(ascii: "/"), "a target is a path")
+            precondition(request.target.utf8.count <= limits.targetBytes, "a target is bounded")
+            precondition(request.headers.count <= limits.headerCount, "fields are bounded")
+            precondition(request.body.isEmpty || request.method == "POST", "only POST has a body")
+            precondition(request.value(of: "host") == "127.0.0.1:8377", "a request is for us")
+            // What was read, written out plainly, is read as the same: there is no second meaning.
+            let plain = Conversation(Self.plain(request), cut: .max, limits: limits)
+            precondition(plain.fault == nil && plain.requests.count == 1, "it is one request")
+            precondition(plain.requests[0].body == request.body, "a body has one length")
+            precondition(plain.requests[0].target == request.target, "a target has one spelling")
+        }
+        return !whole.requests.isEmpty
+    }
+
+    private static func plain(_ request: HTTPRequest) -> [UInt8] {
+        var head = "\(request.method) \(request.target) HTTP/1.1\r\nhost: 127.0.0.1:8377\r\n"
+        if request.method == "POST" { head += "content-length: \(request.body.count)\r\n" }
+        return Array((head + "\r\n").utf8) + request.body
+    }
+
+    /// What a reader makes of the bytes of one connection.
+    private struct Conversation: Equatable {
+        var requests: [HTTPRequest] = []
+        var fault: HTTPFault?
+
+        init(_ bytes: [UInt8], cut: Int, limits: HTTPLimits) {
+            var reader = HTTPRequestReader(limits: limits, hosts: ["127.0.0.1:8377"])
+            do throws(HTTPFault) {
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    reader.feed(rest.prefix(cut))
+                    rest = rest.dropFirst(cut)
+                    while let request = try reader.next() { requests.append(request) }
+                }
+            } catch {
+                fault = error
+            }
         }
     }
 

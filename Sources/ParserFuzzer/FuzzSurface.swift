@@ -36,6 +36,8 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
     case modelRequest = "model-request"
     /// A model's answer, as a stream and as a whole, in every dialect.
     case modelAnswer = "model-answer"
+    /// The requests on a sandbox's connection to the broker (M4).
+    case httpRequests = "http-requests"
     /// The name of an upstream.
     case upstreamName = "upstream-name"
 
@@ -60,6 +62,7 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
         case .ledgerExport: feedLedgerExport(bytes)
         case .modelRequest: feedModelRequest(bytes)
         case .modelAnswer: feedModelAnswer(bytes)
+        case .httpRequests: feedHTTPRequests(bytes)
         case .upstreamName: feedUpstreamName(bytes)
         }
     }

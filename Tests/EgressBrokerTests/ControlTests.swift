@@ -1,5 +1,6 @@
 import BrokerProtocol
 import EgressBroker
+import HTTPFront
 import Foundation
 import HostKernel
 import LinuxKernel

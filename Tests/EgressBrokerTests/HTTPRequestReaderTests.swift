@@ -1,4 +1,4 @@
-import EgressBroker
+import HTTPFront
 import Testing
 
 /// The answer that some bytes get: the request, the status of the refusal, or nothing yet.

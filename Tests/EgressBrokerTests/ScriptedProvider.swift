@@ -1,4 +1,5 @@
 import EgressBroker
+import HTTPFront
 import NIOCore
 import NIOPosix
 import NIOSSL

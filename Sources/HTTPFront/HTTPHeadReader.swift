@@ -155,11 +155,13 @@ struct HTTPHeadReader {
 }
 
 /// The alphabets of RFC 9110, section 5.6.
-enum HTTPBytes {
+package enum HTTPBytes {
     static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
     static func isUpperCase(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-    static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
-    static func isToken(_ byte: UInt8) -> Bool {
+    /// A character that is seen.
+    package static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
+    /// A character of a name.
+    package static func isToken(_ byte: UInt8) -> Bool {
         isVisible(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
     }
     static func hexValue(_ byte: UInt8) -> Int? {

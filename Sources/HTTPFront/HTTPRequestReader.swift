@@ -1,4 +1,4 @@
-// EgressBroker: the only process with a network and keys; serves the model listeners of sandboxes.
+// HTTPFront: what a sandbox says to the broker, read from bytes strictly; pure.
 
 /// Reads requests from the bytes of one connection (RFC 9112), strictly, one after another.
 ///
