@@ -361,7 +361,7 @@ let package = Package(
         ),
         tests(
             "SupervisorTests",
-            of: ["HostKernel", "LinuxKernel", "StrictJSON", "Supervisor"]
+            of: ["HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor"]
         ),
         tests(
             "ReportTests",

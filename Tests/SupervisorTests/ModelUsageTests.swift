@@ -1,3 +1,4 @@
+import ModelDialects
 import StrictJSON
 import Supervisor
 import Testing
@@ -17,7 +18,7 @@ struct ModelUsageTests {
 
     @Test("numbers that a broken broker told neither overflow nor take anything back")
     func extremes() throws {
-        let most = JSONValue.maximumInteger
+        let most = (1 << 53) - 1
         let usage = ModelUsage(adding: Array(repeating: row(most), count: 5000))
         let calls = try #require(usage.shares[.candidate]?.calls)
         #expect(calls >= 1 << 50)
