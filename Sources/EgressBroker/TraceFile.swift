@@ -35,7 +35,9 @@ final class TraceFile: Sendable {
     /// Appends a line, and returns when it is written: the next request of the connection waits for
     /// it, so a fast sandbox cannot pile bodies up in memory.
     func append(_ value: JSONValue) async {
-        let line = value.canonicalBytes + [0x0A]
+        var bytes = value.canonicalBytes
+        bytes.append(0x0A)
+        let line = bytes
         guard await pool.finish({ [self] in write(line) }) == nil else { return }
         // The pool has stopped: the process ends.
         state.withLock { $0.dropped += line.count }

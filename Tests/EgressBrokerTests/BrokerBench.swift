@@ -1,6 +1,5 @@
 import BrokerProtocol
 import EgressBroker
-import HTTPFront
 import Glibc
 import LinuxKernel
 import ModelDialects
