@@ -39,6 +39,8 @@ final class ModelService {
     private var usedInIteration = ModelUsage()
     private var usedBySandbox: [Int: ModelUsage] = [:]
     private var mainRoles: [Int: ModelRole] = [:]
+    /// Whom the broker refused for a budget, in this iteration.
+    private var refused: Set<ModelRole> = []
     private var restarts = 0
     private var isReplacing = false
 
@@ -199,6 +201,7 @@ final class ModelService {
     /// A new iteration has begun: its budgets are whole again.
     func beginIteration() throws(SupervisorError) {
         usedInIteration = ModelUsage()
+        refused = []
         try setAccounts()
     }
 
@@ -242,8 +245,9 @@ final class ModelService {
         try asked { (broker) throws(BrokerError) in try broker.set(terms) }
     }
 
-    /// Whether a budget that a role draws on has nothing left.
+    /// Whether a budget that a role draws on has nothing left, or too little for what was asked last.
     func isSpent(for role: ModelRole) -> Bool {
+        guard !refused.contains(role) else { return true }
         let settings = inputs.settings
         guard let own = settings.roles[role]?.budget else { return false }
         let limits = [
@@ -268,6 +272,7 @@ final class ModelService {
             // What cannot be read names no model; then whoever speaks at the listener asked for it.
             let role = role ?? mainRoles[listener] ?? .codingAgent
             usage.add(event, of: role)
+            if event.kind == .budgetSpent { refused.insert(role) }
             if told[role, default: []].insert(event.kind).inserted { onEvent(role, event) }
         case .arrived(let listener): onArrival(listener)
         case .failed(_, let failure):

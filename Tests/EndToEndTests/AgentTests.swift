@@ -10,8 +10,6 @@ struct RealAgent: CustomTestStringConvertible {
     let dialect: String
     /// The status by which its provider says that it has too much to do.
     let overloaded: Int
-    /// What of the model's own words shows that the session went on after a restart.
-    let isResumed: Bool
 
     var testDescription: String { name }
 
@@ -19,29 +17,25 @@ struct RealAgent: CustomTestStringConvertible {
         name: "claude-code",
         model: "claude-opus-5-5",
         dialect: "anthropic-messages",
-        overloaded: 529,
-        isResumed: true
+        overloaded: 529
     )
     static let codex = RealAgent(
         name: "codex-cli",
         model: "gpt-5.5",
         dialect: "openai-responses",
-        overloaded: 500,
-        isResumed: true
+        overloaded: 500
     )
     static let mini = RealAgent(
         name: "mini-swe-agent",
         model: "gpt-5.5",
         dialect: "openai-chat",
-        overloaded: 500,
-        isResumed: false
+        overloaded: 500
     )
     static let aider = RealAgent(
         name: "aider",
         model: "gpt-5.5",
         dialect: "openai-chat",
-        overloaded: 500,
-        isResumed: false
+        overloaded: 500
     )
 
     static let all = [claude, codex, mini, aider]
@@ -97,7 +91,7 @@ struct AgentNight {
         try night.done(["prepare", night.directory])
     }
 
-    /// Three tasks of each family: enough for both splits.
+    /// Two tasks of each family: enough for both splits.
     private static func benchmark(_ scratch: Scratch) throws -> String {
         let path = "\(scratch.path)/helpdesk"
         let shipped = "\(Stage.repository)/templates/benchmarks/helpdesk"
@@ -106,7 +100,7 @@ struct AgentNight {
         let read = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
         let all = try #require((read as? [String: Any])?["tasks"] as? [[String: Any]])
         let families = Dictionary(grouping: all) { $0["family"] as? String ?? "" }
-        let tasks = families.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(3) }
+        let tasks = families.sorted { $0.key < $1.key }.flatMap { $0.value.prefix(2) }
         try JSONSerialization.data(withJSONObject: ["tasks": tasks]).write(to: file)
         return path
     }
@@ -126,6 +120,25 @@ struct AgentNight {
     /// How often the agent was started again.
     func restarts() throws -> Int {
         try night.bodies(.sandboxExited).filter { $0["restart"] != nil }.count
+    }
+
+    /// Expects that no request reached the provider between a submission and its decision.
+    func expectHeld() throws {
+        let rows = try night.rows()
+        let folder = server.log
+        let times = try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+            let values = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            let date = try #require(values[.modificationDate] as? Date)
+            return Int64(date.timeIntervalSince1970 * 1000)
+        }
+        for intent in rows where intent.kind == .intent {
+            let ticket = intent.body["ticket"]
+            let decision = try #require(
+                rows.first { $0.kind == .decision && $0.body["ticket"] == ticket }
+            )
+            let early = times.filter { intent.time < $0 && $0 < decision.time }
+            #expect(early.isEmpty, "\(early) while \(intent.time) to \(decision.time) is judged")
+        }
     }
 
     /// Expects that a text is in no file of the state directory.
@@ -173,7 +186,8 @@ extension EndToEnd {
             let candidate = try night.done(["best", night.directory]).output
             #expect(candidate.contains("        if case.verified:\n"), "\(story)")
             #expect(candidate.contains(#"("missing", ("never arrived", "not in the parcel")),"#))
-            try Self.expectAccounted(real, agent)
+            try Self.expectAccounted(real)
+            try real.expectHeld()
             // The provider saw the pinned model alone, with the operator's key.
             let requests = try real.server.requests()
             #expect(requests.allSatisfy { $0["body"]?["model"]?.stringValue == agent.model })
@@ -183,7 +197,25 @@ extension EndToEnd {
             #expect(!statuses.contains(400), "\(story)")
         }
 
-        private static func expectAccounted(_ real: AgentNight, _ agent: RealAgent) throws {
+        @Test("ends, and is not started again, when its budget is spent", arguments: RealAgent.all)
+        func spent(agent: RealAgent) throws {
+            // Less than the first request needs, so that nothing is counted as used.
+            let budget = ", budget: { campaign: { tokens: 100 } }"
+            let script = try RealAgent.text(agent.script())
+            let real = try AgentNight(agent, script: script, budget: budget)
+            let ended = try real.run()
+            let story = "\(ended) \(try real.log().suffix(4000))"
+            #expect(ended.code == 0, "\(story)")
+            #expect(try real.server.requests().isEmpty)
+            #expect(try real.restarts() == 0, "\(story)")
+            let events = try real.night.bodies(.modelUsage)
+                .compactMap { $0["events"]?["coding-agent"]?["budget-spent"]?.integerValue }
+            // No program asks again and again; aider begins three rounds, two with a summary.
+            #expect((1...7).contains(events.reduce(0, +)), "\(events) \(story)")
+            #expect(try real.night.bodies(.runEnded).count == 1)
+        }
+
+        private static func expectAccounted(_ real: AgentNight) throws {
             let night = real.night
             let usage = try night.bodies(.modelUsage)
             let calls = usage.compactMap { $0["roles"]?["coding-agent"]?["calls"]?.integerValue }

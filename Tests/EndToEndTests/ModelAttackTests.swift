@@ -159,7 +159,7 @@ extension EndToEnd {
             let ended = try program.waitForEnd(seconds: 90)
             #expect(ended.code == 0, "\(ended)")
             let after = try #require(try night.agentLog("after").first)
-            #expect(after["statuses"] == [200, 200, 402], "\(after)")
+            #expect(after["statuses"] == [200, 200, 401], "\(after)")
             try night.expectSettled()
         }
 
