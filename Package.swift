@@ -361,7 +361,9 @@ let package = Package(
         ),
         tests(
             "SupervisorTests",
-            of: ["HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor"]
+            of: [
+                "HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
+            ]
         ),
         tests(
             "ReportTests",

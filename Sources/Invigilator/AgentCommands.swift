@@ -10,8 +10,10 @@ internal import Workspace
 struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent",
-        abstract: "List the coding agents, and try whether one can start here.",
-        subcommands: [AgentListCommand.self, AgentCheckCommand.self]
+        abstract: "List the coding agents, try whether one can start here, read what one left.",
+        subcommands: [
+            AgentListCommand.self, AgentCheckCommand.self, AgentTranscriptCommand.self,
+        ]
     )
 }
 

@@ -17,7 +17,7 @@ final class CodingSandbox {
     let supervision: Supervision
     private let view: SandboxTree
     let surface: SandboxTree
-    private let home: SandboxTree
+    let home: SandboxTree
     let socket: RequestSocket
     private let onResistance: (LaunchFailure) -> Void
     /// Told what went wrong where nobody waits for an answer.
@@ -151,7 +151,7 @@ final class CodingSandbox {
                 command: command,
                 descriptors: descriptors,
                 onExit: { [weak self] exit in
-                    self?.leaveModel()
+                    self?.leave()
                     onExit(exit)
                 }
             )
@@ -177,13 +177,16 @@ final class CodingSandbox {
         listener = try models.serve(sandbox, roles: [.codingAgent], bodies: bodies)
     }
 
-    /// Closes the listener: an open one would keep the network of a sandbox that is gone.
-    private func leaveModel() {
-        guard let listener else { return }
-        self.listener = nil
-        do throws(SupervisorError) { try supervision.models?.close(listener) } catch {
-            onTrouble(error)
-        }
+    // Closes the listener, which would keep the network of a sandbox that is gone, and keeps what the
+    // agent wrote of its session.
+    private func leave() {
+        do throws(SupervisorError) {
+            if let listener {
+                self.listener = nil
+                try supervision.models?.close(listener)
+            }
+            try keepTranscript()
+        } catch { onTrouble(error) }
     }
 
     /// Whether the machine wants the agent frozen; a hold of another experiment keeps it frozen, too.

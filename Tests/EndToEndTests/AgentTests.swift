@@ -211,13 +211,43 @@ extension EndToEnd {
             let events = try real.night.bodies(.modelUsage)
                 .compactMap { $0["events"]?["coding-agent"]?["budget-spent"]?.integerValue }
             // No program asks again and again; aider begins three rounds, two with a summary.
-            let most = agent.name == "aider" ? 7 : 3
+            let most: Int64 = agent.name == "aider" ? 7 : 3
             #expect((1...most).contains(events.reduce(0, +)), "\(events) \(story)")
             #expect(try real.night.bodies(.runEnded).count == 1)
         }
 
+        @Test("goes on with its session after it was killed", arguments: ["Bash", "exec_command"])
+        func restarted(tool: String) throws {
+            let agent = tool == "Bash" ? RealAgent.claude : RealAgent.codex
+            let line = "kill -9 $PPID"
+            let script: [String: Any] = [
+                "conversations": "one",
+                "steps": [
+                    [
+                        "text": "words of the first life",
+                        "calls": [["name": tool, "input": ["command": line, "cmd": line]]],
+                    ]
+                ],
+                "otherwise": ["text": "I stop here."],
+            ]
+            let text = try RealAgent.text(script)
+            let real = try AgentNight(agent, script: text, more: ", restarts: 1")
+            let ended = try real.run()
+            let story = "\(ended) \(try real.log().suffix(4000))"
+            #expect(ended.code == 0, "\(story)")
+            #expect(try real.restarts() == 1, "\(story)")
+            let requests = try real.server.requests()
+            #expect(requests.count == 2, "\(story)")
+            let last = "\(requests.last?["body"] ?? .null)"
+            #expect(last.contains("words of the first life"), "\(story)")
+            #expect(last.contains("Go on as /work/PROGRAM.md says"), "\(story)")
+        }
+
         private static func expectAccounted(_ real: AgentNight) throws {
             let night = real.night
+            // What its profile calls its transcript was kept when it ended, and can be read.
+            let shown = try night.done(["agent", "transcript", night.directory])
+            #expect(shown.output.hasPrefix("=== ") && shown.output.count > 200, "\(shown)")
             let usage = try night.bodies(.modelUsage)
             let calls = usage.compactMap { $0["roles"]?["coding-agent"]?["calls"]?.integerValue }
             let asked = try real.server.requests().count
