@@ -362,7 +362,8 @@ let package = Package(
         tests(
             "SupervisorTests",
             of: [
-                "HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
+                "HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor",
+                "Workspace",
             ]
         ),
         tests(
