@@ -237,7 +237,8 @@ extension EndToEnd {
             #expect(ended.code == 0, "\(story)")
             #expect(try real.restarts() == 1, "\(story)")
             let requests = try real.server.requests()
-            #expect(requests.count == 2, "\(story)")
+            // Claude Code asks once more, for the call that its end cut off.
+            #expect((2...3).contains(requests.count), "\(story)")
             let last = "\(requests.last?["body"] ?? .null)"
             #expect(last.contains("words of the first life"), "\(story)")
             #expect(last.contains("Go on as /work/PROGRAM.md says"), "\(story)")
