@@ -42,6 +42,8 @@ extension EndToEnd {
                 "ledger verify": ([night.directory], []),
                 "verify": ([night.directory], []),
                 "doctor": ([], []),
+                "agent list": ([], []),
+                "agent check": (["scripted"], []),
                 "policy check": ([], []),
                 "policy explain": (["candidate"], []),
                 "policy diff": (["candidate", "examiner"], []),
@@ -58,7 +60,15 @@ extension EndToEnd {
             for name in names {
                 guard let call = calls[name] else { continue }
                 let words = name.split(separator: " ").map(String.init) + call.words
-                let ended = try night.run(words + ["--json"], after: call.after)
+                // It looks at the installation alone, and knows no state directory.
+                let ended =
+                    name == "agent list"
+                    ? try Program(
+                        Stage.invigilator,
+                        words + ["--json"],
+                        temporary: "\(night.scratch.path)/tmp"
+                    ).waitForEnd()
+                    : try night.run(words + ["--json"], after: call.after)
                 let answer = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
                 let schema = try #require(answer["schema"]?.stringValue, "\(name): \(ended)")
                 #expect(schema.wholeMatch(of: /invigilator\.[a-z-]+\/[0-9]+/) != nil, "\(schema)")
