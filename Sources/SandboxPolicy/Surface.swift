@@ -46,7 +46,9 @@ public struct Surface: Sendable, Equatable, CustomStringConvertible {
         guard save == .inPlace else { return planned }
         var mounts: [PlannedMount] = []
         for mount in planned {
-            guard case .tree(let index) = mount.source, mount.access == .readWrite else {
+            // The agent's tree; its home, tree 2, is shown whole, and nothing of it is kept.
+            guard case .tree(let index) = mount.source, index == 1, mount.access == .readWrite
+            else {
                 mounts.append(mount)
                 continue
             }
