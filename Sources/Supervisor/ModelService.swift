@@ -302,7 +302,10 @@ final class ModelService {
     }
 
     private func replaceBroker(_ error: BrokerError) {
-        do throws(SupervisorError) { try replace(error) } catch { onEnd(error) }
+        do throws(SupervisorError) { try replace(error) } catch {
+            onGapInExam(error.description)
+            onEnd(error)
+        }
     }
 
     /// Starts a broker in place of one that is lost, and serves every listener as before; who held a

@@ -199,6 +199,52 @@ extension EndToEnd {
             #expect(try server.requests().count >= 2)
         }
 
+        /// Makes the candidate tell its model each question.
+        private static let asking = """
+            lines = [
+                'KNOWN = {"add"}',
+                'import http.client, json',
+                'def tell(text):',
+                '    link = http.client.HTTPConnection("127.0.0.1", 8377, timeout=20)',
+                '    body = {"model": "m", "messages": [{"role": "user", "content": "Q: " + text}]}',
+                '    fields = {"content-type": "application/json"}',
+                '    link.request("POST", "/v1/chat/completions", json.dumps(body), fields)',
+                '    return link.getresponse().read()',
+            ]
+            text = source().replace(lines[0], chr(10).join(lines))
+            text = text.replace('verb, left', 'tell(message.content); verb, left', 1)
+            write(text)
+
+            """
+
+        @Test("an exam whose broker is lost is void, and no candidate pays for it")
+        func void() throws {
+            let scratch = try Scratch()
+            let server = try ModelServer(
+                #"{"conversations": "one", "steps": [{"text": "7", "delay": 3, "times": 1000}]}"#,
+                scratch: scratch
+            )
+            try server.writeKey(Self.key)
+            let night = try Night(in: scratch)
+            try night.prepare(
+                Configuration(
+                    agent: Self.asking + "say('train', answer=ask('train'))",
+                    more: server.models("candidate")
+                )
+            )
+            let run = try night.start(["run", night.directory])
+            try Self.wait("a candidate asks") { try !server.requests().isEmpty }
+            let brokers = try Self.brokers()
+            try #require(brokers.count == 1, "\(brokers)")
+            kill(brokers[0], SIGKILL)
+            let ended = try run.waitForEnd()
+            #expect(ended.code == 0, "\(ended)")
+            let exams = try night.bodies(.examEnded).filter { $0["purpose"] == "train" }
+            #expect(exams.count == 1 && "\(exams)".contains("broker-lost"), "\(exams)")
+            #expect(try !night.agentLog("train").isEmpty)
+            try night.expectSettled()
+        }
+
         /// Processes that run the broker's program.
         private static func brokers() throws -> [Int32] {
             try FileManager.default.contentsOfDirectory(atPath: "/proc")
@@ -230,26 +276,14 @@ extension EndToEnd {
             )
             try server.writeKey(Self.key)
             let night = try Night(in: scratch)
-            let agent = """
-                lines = [
-                    'KNOWN = {"add"}',
-                    'import http.client, json',
-                    'def tell(text):',
-                    '    link = http.client.HTTPConnection("127.0.0.1", 8377, timeout=20)',
-                    '    body = {"model": "m", "messages": [{"role": "user", "content": "Q: " + text}]}',
-                    '    fields = {"content-type": "application/json"}',
-                    '    link.request("POST", "/v1/chat/completions", json.dumps(body), fields)',
-                    '    return link.getresponse().read()',
-                ]
-                text = source().replace(lines[0], chr(10).join(lines))
-                text = text.replace('verb, left', 'tell(message.content); verb, left', 1)
-                write(text)
-                say("train", answer=ask("train"))
-                calls = [os.path.join(where, name) for where, _, names in os.walk("/work/workspace")
-                         for name in names if name == "calls.jsonl"]
-                say("kept", count=len(calls), lines=[open(name).read() for name in calls][:1])
-                say("judged", answer=judged())
-                """
+            let agent =
+                Self.asking + """
+                    say("train", answer=ask("train"))
+                    calls = [os.path.join(where, name) for where, _, names in os.walk("/work/workspace")
+                             for name in names if name == "calls.jsonl"]
+                    say("kept", count=len(calls), lines=[open(name).read() for name in calls][:1])
+                    say("judged", answer=judged())
+                    """
             try night.prepare(Configuration(agent: agent, more: server.models("candidate")))
             let ended = try night.run(["run", night.directory])
             #expect(ended.code == 0, "\(ended)")
