@@ -212,9 +212,12 @@ final class CodingSandbox {
         try applyFreeze()
     }
 
+    /// Whether a process of the agent would have to stand still, and none may begin.
+    var mustStandStill: Bool { isFreezeWanted || holds > 0 || !mayRun }
+
     private func applyFreeze() throws(SupervisorError) {
         guard let sandbox, sandbox.exit == nil else { return }
-        let isWanted = isFreezeWanted || holds > 0 || !mayRun
+        let isWanted = mustStandStill
         guard isWanted != sandbox.isFrozen else { return }
         guard isWanted else {
             return try launched { () throws(LauncherError) in try sandbox.thaw() }

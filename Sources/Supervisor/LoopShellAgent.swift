@@ -29,14 +29,23 @@ extension LoopShell {
         let rule = supervision.inputs.codingAgent.restart
         progress("the coding agent ended with \(code) and is started again (\(restarts))")
         do throws(SupervisorError) {
-            try recordRestart(exit, code: code)
+            try record(.sandboxExited, ["kind": .string(exit.kind.name), "code": JSONValue(code)])
         } catch { return fail(error) }
-        let pause = Nanoseconds.milliseconds(UInt64(clamping: rule.pause.components.seconds) * 1000)
-        restart = supervision.loop.at(MonotonicTime.now.advanced(by: pause)) { [unowned self] in
-            guard end == nil else { return }
-            do throws(SupervisorError) { try startAgentProcess(isAgain: true) } catch {
-                fail(error)
-            }
+        startAgain(
+            after: .milliseconds(UInt64(clamping: rule.pause.components.seconds) * 1000)
+        )
+    }
+
+    // Not while it would have to be frozen: until it is, a process that has begun runs, and beside a
+    // sealed exam nothing of the agent may.
+    private func startAgain(after span: Nanoseconds) {
+        restart = supervision.loop.at(MonotonicTime.now.advanced(by: span)) { [unowned self] in
+            guard end == nil, !isTidying, let coding else { return }
+            guard !coding.mustStandStill else { return startAgain(after: ControlQuestion.step) }
+            do throws(SupervisorError) {
+                try record(.sandboxStarted, [:])
+                try startAgentProcess(isAgain: true)
+            } catch { fail(error) }
         }
     }
 
@@ -55,15 +64,13 @@ extension LoopShell {
         }
     }
 
-    private func recordRestart(_ exit: SandboxExit, code: Int) throws(SupervisorError) {
+    private func record(
+        _ kind: EventKind,
+        _ members: [String: JSONValue]
+    ) throws(SupervisorError) {
+        let body = members.merging(["role": "coding", "restart": JSONValue(restarts)]) { $1 }
         try supervision.append(
-            .other(
-                kind: EventKind.sandboxExited.rawValue,
-                body: [
-                    "role": "coding", "kind": .string(exit.kind.name), "code": JSONValue(code),
-                    "restart": JSONValue(restarts),
-                ]
-            ),
+            .other(kind: kind.rawValue, body: .object(body)),
             at: WallClock.milliseconds
         )
     }

@@ -163,6 +163,8 @@ struct Configuration {
     var release = "{ grid: 100ms }"
     /// The interpreter that the coding agent is started with.
     var python = "/usr/bin/python3"
+    /// How often the coding agent is started again.
+    var restarts = 0
 
     var text: String {
         """
@@ -171,6 +173,7 @@ struct Configuration {
         \(more)
         coding_agent:
           wall: 5m
+          restarts: \(restarts)
           # What it does stands in PROGRAM.md, as for any coding agent.
           command: [\(python), -I, -B, -c, "exec(open('/work/PROGRAM.md').read())"]
 
