@@ -69,10 +69,11 @@ public final class LoopShell {
         let entries = try ledgered { () throws(LedgerError) in try supervision.ledger.entries() }
         var rules = rules
         rules.rolloutMilliseconds = supervision.inputs.rolloutMilliseconds
-        let facts: JSONValue = ["launcher_level": .string(supervision.measured.level.name)]
+        var facts = ["launcher_level": JSONValue.string(supervision.measured.level.name)]
+        facts["broker_plan"] = supervision.inputs.models.map { .string($0.planDigest) }
         machine = try looped { () throws(LoopError) in
             let state = try CampaignState(replaying: entries.map(RecordedRow.init))
-            return try LoopMachine(state: state, rules: rules, facts: facts)
+            return try LoopMachine(state: state, rules: rules, facts: .object(facts))
         }
         if let genesis = machine.state.genesis { try supervision.requireUnchanged(genesis) }
         supervision.trainTasks = machine.state.train

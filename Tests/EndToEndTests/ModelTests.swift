@@ -77,6 +77,8 @@ extension EndToEnd {
             let kinds = Set(refusals.compactMap { $0["attempt"]?.stringValue })
             #expect(kinds.isSuperset(of: ["model-changed", "fan-out-changed"]), "\(kinds)")
             #expect(refusals.allSatisfy { $0["by"] == "coding-agent" })
+            let facts = try #require(try night.bodies(.runStarted).first?["facts"])
+            #expect(facts["broker_plan"]?.stringValue?.count == 64, "\(facts)")
             let usage = try #require(try night.bodies(.modelUsage).last)
             #expect(usage["roles"]?["coding-agent"]?["calls"] == 1, "\(usage)")
             try night.expectSettled()
