@@ -271,7 +271,8 @@ let package = Package(
             name: "Invigilator",
             dependencies: [
                 "HostKernel",
-                "Benchmarks", "ExamResults", "Gate", "HostProbe", "LauncherClient",
+                "Benchmarks", "BrokerClient", "BrokerProtocol", "ExamResults", "Gate", "HostProbe",
+                "LauncherClient",
                 "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
                 "PolicyEffects", "RedTeam", "Report",
                 "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck", "StrictJSON",

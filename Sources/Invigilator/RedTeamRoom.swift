@@ -83,7 +83,7 @@ final class RedTeamRoom {
         fileprivate(set) var output: [UInt8] = []
         fileprivate(set) var exit: SandboxExit?
         fileprivate var isOpen = true
-        fileprivate var sandbox: RunningSandbox?
+        fileprivate(set) var sandbox: RunningSandbox?
         fileprivate var token: EventLoop.Token?
         private let reader: Descriptor
 
@@ -257,6 +257,24 @@ final class RedTeamRoom {
     /// Starts the honest program.
     func honest() throws(SupervisorError) -> Guest {
         try start([python, "-I", "-S", "-B", "\(Self.view(of: role))/\(Self.honestName)"])
+    }
+
+    /// Puts a program of Python's where this role's programs lie.
+    func place(program: [UInt8], named name: String) throws(SupervisorError) {
+        let folder = role == .coding ? "" : Self.view(of: role).dropFirst() + "/"
+        try place(program, folder + name, permissions: 0o644)
+    }
+
+    /// Puts a program of Python's where this role's programs lie, and starts it.
+    func run(
+        _ program: [UInt8],
+        named name: String,
+        _ words: [String],
+        _ change: (inout SandboxPlan) -> Void = { _ in }
+    ) throws(SupervisorError) -> Guest {
+        try place(program: program, named: name)
+        let start = [python, "-I", "-S", "-B", "\(Self.view(of: role))/\(name)"]
+        return try self.start(start + words, change)
     }
 
     // A test-only build that leaves the filter out must say so, or the attacks refuse to start.

@@ -10,27 +10,28 @@ internal import Supervisor
 
 /// Performs attacks and judges them.
 final class RedTeamRun {
-    private let probes: [Probe]
+    let probes: [Probe]
     private let roles: [SandboxRole]
     private let layout: StateLayout
     private let installation: Installation
     private let python: PythonInterpreter
     private let vault: RedTeamVault
     private let plans: [SandboxPlan]
-    private let stage: RedTeamStage
+    let stage: RedTeamStage
     /// What the attacks met with in another sandbox, where one was named.
     private(set) var rivalAnswers: [String: Answer] = [:]
     private let rival: RedTeamRival?
     /// The state directory, which a sandbox of another program is told to hide.
     var stateDirectory: String { layout.root }
-    private var controlAnswers: [String: Answer] = [:]
-    private var insideAnswers: [SandboxRole: [String: Answer]] = [:]
+    var controlAnswers: [String: Answer] = [:]
+    var insideAnswers: [SandboxRole: [String: Answer]] = [:]
     private var recordAnswers: [String: Answer] = [:]
     private let launches: Int
     private let pairs: RedTeamPairs
     private var pairControls: [String: PairMeasurement] = [:]
     private var pairResults: [ProbeResult] = []
     private let examinerPlan: SandboxPlan?
+    let endpoint: RedTeamEndpoint?
 
     // Short, because a run waits for it; long enough for a loaded host to start a program.
     private static let wall = Milliseconds(500)
@@ -51,7 +52,7 @@ final class RedTeamRun {
             case .shared, .alone, .race: return true
             case .pair: isPossible = hasPairs
             case .exam: isPossible = roles.contains(.candidate)
-            case .record: isPossible = rival == nil
+            case .record, .endpoint, .request: isPossible = rival == nil
             }
             return isPossible && (!isQuick || probe.wall.layer != nil)
         }
@@ -96,6 +97,16 @@ final class RedTeamRun {
                 pythonPrefix: python.sandboxPrefix,
                 vaultSplit: vault.train
             ) : nil
+        endpoint =
+            Self.endpointProbes(self.probes).isEmpty
+            ? nil
+            : try RedTeamEndpoint(
+                roles,
+                split: vault.train,
+                python: python,
+                installation: installation,
+                options: options
+            )
         stage = try RedTeamStage(program: Self.probeProgram(installation))
     }
 
@@ -113,6 +124,7 @@ final class RedTeamRun {
             image = try SandboxSite.buildImage(of: python, layout)
             try performControls()
             try attackRival()
+            try endpoint?.startModel()
             try stage.startVictims()
         } catch {
             stage.discard()
@@ -128,6 +140,7 @@ final class RedTeamRun {
             throw error
         }
         try stage.close()
+        try endpoint?.close()
         try vault.remove()
         return RedTeamReport(results: results, honest: honest, kernel: kernel)
     }
@@ -146,6 +159,7 @@ final class RedTeamRun {
         }
         try attack(rooms, site)
         try attackExam(rooms, site)
+        try attackEndpoint(program, site)
         try attackRecord()
         let honest = try honest(rooms, site)
         try site.close()
@@ -175,6 +189,7 @@ final class RedTeamRun {
         let races = probes.filter { $0.launch == .race }
         controlAnswers = try stage.control((shared + races).flatMap(\.words))
         try performPairControls()
+        try performEndpointControls()
         var done: [Load: Answer] = [:]
         for probe in probes {
             guard case .alone(let load) = probe.launch else { continue }
@@ -225,7 +240,7 @@ final class RedTeamRun {
         try attackInPairs(rooms, site)
     }
 
-    private func attackSettings(of stage: RedTeamStage) -> [String: String] {
+    func attackSettings(of stage: RedTeamStage) -> [String: String] {
         var settings = stage.settings
         settings["state-dir"] = layout.root
         // Without its network namespace a guest is on the host's network: nothing of ours leaves it.

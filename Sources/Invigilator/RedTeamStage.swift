@@ -55,10 +55,13 @@ final class RedTeamStage {
         "most-length=1024",
     ]
 
-    /// Answers of attacks on a control, by word.
-    func control(_ words: [String]) throws(SupervisorError) -> [String: Answer] {
+    /// Answers of attacks on a control, by word; they are told settings besides.
+    func control(
+        _ words: [String],
+        told: [String] = []
+    ) throws(SupervisorError) -> [String: Answer] {
         guard !words.isEmpty else { return [:] }
-        let output = try run(Self.bounds + words)
+        let output = try run(Self.bounds + told + words)
         let answers = ProbeOutput(output)
         guard answers.isComplete else { throw Self.failure(output) }
         return answers.answers

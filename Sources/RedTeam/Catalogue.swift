@@ -8,7 +8,7 @@ public enum Catalogue {
         + CapabilityProbes.all + CallProbes.all + SocketProbes.all + TerminalProbes.all
         + DescriptorProbes.all + KeyProbes.all + ObjectProbes.all + CredentialProbes.all
         + KernelFileProbes.all + ExhaustionProbes.all + TimeoutProbes.all + PairProbes.all
-        + RelayProbes.all + LedgerProbes.all
+        + RelayProbes.all + LedgerProbes.all + EndpointProbes.all
 
     /// The attacks that a user asked for.
     ///

@@ -118,6 +118,8 @@ public enum ProbeFamily: String, Sendable, CaseIterable {
     case relay
     /// Changing the record.
     case ledger
+    /// Reaching past the model, or past what of it is offered.
+    case endpoint
 }
 
 /// What the control must show for an attack to count.
@@ -175,6 +177,10 @@ public enum LaunchStyle: Sendable, Equatable {
     case exam
     /// On a copy of a record, outside every sandbox.
     case record
+    /// With others, in a sandbox that has a model.
+    case endpoint
+    /// With others, by a program that asks the model's endpoint.
+    case request
 }
 
 /// One attack.

@@ -73,8 +73,11 @@ extension RedTeamReport {
         feature, which the control showed; *broken* means that the control did not work, so that nothing is
         shown. An attack in several sandboxes counts once in each. Those of *relay* are made by a candidate in an
         exam; their control is a harness that believes what it reads. Those of *ledger* are made on copies of a
-        record; their control reads it without verifying, or without what the attack is refused by. BENCHMARKS.md
-        says how those of the coding sandbox fare in calls of bubblewrap, firejail and crun (`--against`).
+        record; their control reads it without verifying, or without what the attack is refused by. Those of
+        *endpoint* are made in sandboxes that have a model, with a real broker before a model that tells what
+        reached it; where they ask the endpoint, their control is a proxy that has the key and passes things on.
+        BENCHMARKS.md says how those of the coding sandbox fare in calls of bubblewrap, firejail and crun
+        (`--against`).
 
         \(probeCount) attacks, made \(results.count) times:
         **\(ProbeOutcome.allCases.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", "))**.

@@ -18,7 +18,7 @@
 static const struct probe *const families[] = {
     file_probes,     mount_probes,      process_probes,    namespace_probes, capability_probes,
     socket_probes,   terminal_probes,   descriptor_probes, key_probes,       ipc_probes,
-    credential_probes, kernel_file_probes, exhaustion_probes, race_probes,
+    credential_probes, kernel_file_probes, exhaustion_probes, endpoint_probes, race_probes,
 };
 
 struct answer perform(const char *id) {

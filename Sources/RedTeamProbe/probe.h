@@ -68,6 +68,7 @@ extern const struct probe ipc_probes[];
 extern const struct probe credential_probes[];
 extern const struct probe kernel_file_probes[];
 extern const struct probe exhaustion_probes[];
+extern const struct probe endpoint_probes[];
 
 // A value that whoever started the program gave by name; an empty text when there is none.
 const char *setting(const char *name);

@@ -45,6 +45,15 @@ static int listen_inet(const char *text, int port, int kind) {
     return listen_at((struct sockaddr *)&address, sizeof address, kind);
 }
 
+// Where the kernel has no IPv6 there is none, and its port is 0.
+static int listen_inet6(void) {
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    socklen_t length = sizeof address;
+    int file = listen_at((struct sockaddr *)&address, length, SOCK_STREAM);
+    if (file < 0 || getsockname(file, (struct sockaddr *)&address, &length) != 0) return 0;
+    return ntohs(address.sin6_port);
+}
+
 static bool write_file(const char *path, const char *text, mode_t mode) {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
@@ -120,7 +129,8 @@ static bool make_services(void) {
     for (size_t index = 0; index < sizeof files / sizeof *files; index++)
         if (!write_file(files[index], setting("word"), 0644)) return false;
     return listen_inet("169.254.169.254", 80, SOCK_STREAM) >= 0
-        && listen_inet("192.0.2.53", 53, SOCK_DGRAM) >= 0;
+        && listen_inet("192.0.2.53", 53, SOCK_DGRAM) >= 0
+        && listen_inet("192.0.2.53", 53, SOCK_STREAM) >= 0;
 }
 
 bool start_victims(const char *directory) {
@@ -137,6 +147,7 @@ bool start_victims(const char *directory) {
     socklen_t length = sizeof address;
     if (tcp < 0 || getsockname(tcp, (struct sockaddr *)&address, &length) != 0) return false;
     note_number("tcp-port", ntohs(address.sin_port));
+    note_number("tcp6-port", listen_inet6());
     if (!make_objects() || (is_control && !make_services())) return false;
     note_namespaces();
     victim = fork();
@@ -167,7 +178,7 @@ static void on_end(int number) {
 }
 
 int keep_victims(const char *directory, const char *token) {
-    static const char *const told[] = {"secret",  "socket", "abstract", "tcp-port",  "ipc-key",
+    static const char *const told[] = {"secret",  "socket", "abstract", "tcp-port",  "ipc-key", "tcp6-port",
                                        "posix-queue", "victim", "ns-user", "ns-mnt", "ns-pid",
                                        "ns-net", "ns-ipc", "ns-uts", "ns-cgroup", "race",
                                        "race-device", "race-inode"};

@@ -57,8 +57,10 @@ struct CatalogueTests {
             String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").map(String.init)
         )
         let wanted = Set(
-            Catalogue.all.filter { [.shared, .race].contains($0.launch) && $0.family != .calls }
-                .map(\.word)
+            Catalogue.all.filter {
+                [.shared, .race, .endpoint].contains($0.launch) && $0.family != .calls
+            }
+            .map(\.word)
         )
         #expect(known == wanted)
     }

@@ -87,6 +87,14 @@ final class Hall: Sendable {
             : run(testOnly, .watching, omitting: [.freeze, .selfCheck])
     }
 
+    /// What every attack of programs that have a model comes to, with the build that ships.
+    func endpoint() throws -> InstalledBuild.Outcome {
+        try shipped.run([
+            "redteam", "--json", "--family", "endpoint",
+            "--state-directory", scratch.path + "/red-team",
+        ])
+    }
+
     /// What the red team that ships finds, with the build that ships or without a layer.
     func redTeam(without layer: Layer?, family: String? = nil) throws -> InstalledBuild.Outcome {
         let words =

@@ -39,6 +39,7 @@ struct InstalledBuild: Sendable {
         for (program, source) in [
             ("invigilator", programs), ("invigilator-launcher", launcherFrom ?? programs),
             ("invigilator-probe", programs), ("invigilator-selfcheck", programs),
+            ("invigilator-broker", Builds.shipped),
         ] {
             try files.copyItem(atPath: "\(source)/\(program)", toPath: "\(root)/bin/\(program)")
         }

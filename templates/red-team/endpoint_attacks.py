@@ -366,6 +366,8 @@ def answer(endpoint, word):
         return "broken", "-", repr(error)
     if works:
         return "works", "-", ""
+    if reply.status == 200 and not reply.arrivals:
+        return "broken", "-", "an answer that does not tell what reached the model"
     if reply.status == 200:
         return "absent", "-", ""
     return "errno", f"status {reply.status}", ""
