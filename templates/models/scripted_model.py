@@ -4,10 +4,10 @@
 Usage: scripted_model.py --script FILE [--port N] [--address A] [--log DIR]
                          [--certificate FILE --key FILE]
 
-It speaks OpenAI chat completions and responses, and Anthropic messages with count_tokens, streamed
-and whole. model_script.py says what a script is. The first line of output is the port. With --log,
-each request is written to DIR/NNNN.json with its headers, its body and what answered it. With
---certificate it speaks TLS.
+It speaks OpenAI chat completions and responses, Anthropic messages with count_tokens, and Gemini
+generateContent with countTokens, streamed and whole. model_script.py says what a script is. The
+first line of output is the port. With --log, each request is written to DIR/NNNN.json with its
+headers, its body and what answered it. With --certificate it speaks TLS.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import asyncio
 import json
 import ssl
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import wire_anthropic
 import wire_chat
+import wire_gemini
 import wire_responses
 from model_script import Script, ScriptError, Step
 from wire import Event, Question, fresh_id, mapping, now
@@ -57,6 +59,30 @@ class Request:
     def header(self, name: str) -> str:
         """The first value of a header, or nothing."""
         return next((v for n, v in self.headers if n.lower() == name), "")
+
+
+@dataclass(frozen=True)
+class Route:
+    """What a target asks for: an answer or a count of a dialect, and what no body says."""
+
+    dialect: ModuleType
+    counts: bool = False
+    members: dict[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, request: Request) -> Route | None:
+        """The route of a request, or nothing where there is none."""
+        if request.method != "POST":
+            return None
+        if request.path == "/v1/messages/count_tokens":
+            return cls(wire_anthropic, counts=True)
+        if found := wire_gemini.addressed(request.target):
+            model, action = found
+            streams = action == "streamGenerateContent"
+            members = {"model": model, "stream": streams}
+            return cls(wire_gemini, action == wire_gemini.COUNT, members)
+        dialect = DIALECTS.get(request.path)
+        return None if dialect is None else cls(dialect)
 
 
 class BadRequest(Exception):
@@ -152,22 +178,24 @@ class Connection:
         """Answers one request; whether the connection goes on."""
         if request.method in ("GET", "HEAD"):
             return await self.answer_get(request)
-        counts = request.path == "/v1/messages/count_tokens"
-        dialect = wire_anthropic if counts else DIALECTS.get(request.path)
-        if request.method != "POST" or dialect is None:
+        route = Route.of(request)
+        if route is None:
             return await self.send(request, 404, wire_chat.error(404, "no such route"), "route")
+        dialect = route.dialect
         try:
-            body = mapping(json.loads(request.body))
+            body = {**mapping(json.loads(request.body)), **route.members}
         except ValueError as error:
             return await self.send(request, 400, dialect.error(400, str(error)), "body")
-        if counts:
-            tokens = {"input_tokens": len(request.body) // 4 + 1}
+        if route.counts:
+            tokens = dialect.counted(len(request.body) // 4 + 1)
             return await self.send(request, 200, tokens, "count_tokens")
         asked = dialect.question(body)
         name, step = self.script.next(asked, dialect.__name__)
         return await self.play(request, dialect, asked, name, step)
 
-    async def play(self, request: Request, dialect, asked: Question, name: str, step: Step) -> bool:
+    async def play(
+        self, request: Request, dialect: ModuleType, asked: Question, name: str, step: Step
+    ) -> bool:
         """Answers as a step says."""
         await asyncio.sleep(step.delay)
         if step.status != 200:

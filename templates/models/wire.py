@@ -1,4 +1,4 @@
-"""What the three dialects of the scripted model have in common: a question, an answer, an event."""
+"""What the dialects of the scripted model have in common: a question, an answer, an event."""
 
 from __future__ import annotations
 

@@ -21,6 +21,11 @@ def question(body: dict[str, object]) -> Question:
     )
 
 
+def counted(tokens: int) -> dict[str, object]:
+    """The answer to count_tokens."""
+    return {"input_tokens": tokens}
+
+
 def usage_of(usage: Usage, output: int) -> dict[str, object]:
     """The usage object of messages, with what was put out so far."""
     return {

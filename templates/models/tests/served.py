@@ -83,6 +83,11 @@ def messages(text: str, **members: object) -> Body:
     return {"model": "claude-test", "max_tokens": 64, "messages": [said(text)], **members}
 
 
+def gemini(text: str, **members: object) -> Body:
+    """A Gemini request; its path names the model."""
+    return {"contents": [{"role": "user", "parts": [{"text": text}]}], **members}
+
+
 def responses(text: str, **members: object) -> Body:
     """A responses request."""
     item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
