@@ -62,6 +62,17 @@ package struct StatusReport {
             .sorted { ($1.count, $0.layer) < ($0.count, $1.layer) }
     }
 
+    /// How often the coding agent was started again, by how it had ended, the most frequent first.
+    private var restarts: [(end: String, count: Int)] {
+        var counts: [String: Int] = [:]
+        for entry in entries where entry.kind == .sandboxExited {
+            guard entry.body["restart"] != nil else { continue }
+            counts[entry.body["kind"]?.stringValue ?? "unnamed", default: 0] += 1
+        }
+        return counts.map { (end: $0.key, count: $0.value) }
+            .sorted { ($1.count, $0.end) < ($0.count, $1.end) }
+    }
+
     private var decisions: [LedgerEntry] {
         Array(entries.filter { $0.kind == .decision }.suffix(Self.decisionCount))
     }
@@ -169,6 +180,14 @@ package struct StatusReport {
                         uniqueKeysWithValues: refusalsByLayer.map {
                             ($0.layer, JSONValue($0.count))
                         }
+                    )
+                ),
+            ],
+            "restarts": [
+                "total": JSONValue(restarts.map(\.count).reduce(0, +)),
+                "by_end": .object(
+                    Dictionary(
+                        uniqueKeysWithValues: restarts.map { ($0.end, JSONValue($0.count)) }
                     )
                 ),
             ],
@@ -293,6 +312,7 @@ package struct StatusReport {
         let lines =
             facts.lines(indent: "") + section("budgets", budgetLines)
             + section("models", models.lines)
+            + section("coding agent started again, by how it had ended", restartLines)
             + section("refused attempts, by what stopped them", refusalLines)
             + section("last decisions", decisionLines) + section("warnings", warningLines)
         return lines.map { $0 + "\n" }.joined()
@@ -333,6 +353,14 @@ package struct StatusReport {
         var table = TextTable()
         for refusal in refusalsByLayer {
             table.add([SafeText.cleaned(refusal.layer, atMost: 60), "\(refusal.count)"])
+        }
+        return table.lines()
+    }
+
+    private var restartLines: [String] {
+        var table = TextTable()
+        for restart in restarts {
+            table.add([SafeText.cleaned(restart.end, atMost: 60), "\(restart.count)"])
         }
         return table.lines()
     }

@@ -25,7 +25,7 @@ public enum LoopEvent: Sendable, Equatable {
     /// The coding agent waits for us in another way: a model request.
     case agentWaits
     /// The coding agent's process ended.
-    case agentExited(code: Int)
+    case agentExited(AgentEnd)
     /// The copy that ``LoopAction/takeSnapshot(_:)`` asked for.
     case snapshotTaken(SnapshotFacts)
     /// The file is not one that may be judged.
@@ -193,6 +193,25 @@ public struct ExamRequest: Sendable, Equatable {
     }
 }
 
+/// How the coding agent's process ended.
+public struct AgentEnd: Sendable, Equatable {
+    /// The status of its process; 128 and the signal's number where one ended it.
+    public let code: Int
+    /// The limit that it went past and was ended for, in words; absent where it ended otherwise.
+    public let limit: String?
+
+    /// Creates an end.
+    public init(code: Int, limit: String? = nil) {
+        self.code = code
+        self.limit = limit
+    }
+
+    /// The end as the record keeps it.
+    public var text: String {
+        "the coding agent ended with \(code)" + (limit.map { ": \($0)" } ?? "")
+    }
+}
+
 /// Why a run ended.
 public enum EndReason: Sendable, Equatable {
     /// As many candidates were judged as the budget allows.
@@ -204,7 +223,7 @@ public enum EndReason: Sendable, Equatable {
     /// The score did not rise for too long.
     case noImprovement
     /// The coding agent's process ended.
-    case agentExited(code: Int)
+    case agentExited(AgentEnd)
     /// The coding agent was refused too often.
     case tooManyRefusals
     /// The operator stopped the run.
@@ -217,7 +236,7 @@ public enum EndReason: Sendable, Equatable {
         case .submissionsSpent: "the budget of submissions is spent"
         case .timeSpent: "the budget of hours is spent"
         case .noImprovement: "the score did not rise for as long as the budget allows"
-        case .agentExited(let code): "the coding agent ended with \(code)"
+        case .agentExited(let how): how.text
         case .tooManyRefusals: "the coding agent was refused too often"
         case .stopped(let reason): reason
         }

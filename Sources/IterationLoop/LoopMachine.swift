@@ -125,7 +125,7 @@ public struct LoopMachine: Sendable, Equatable {
         case .request(let connection, let bytes): try request(bytes, from: connection)
         case .disconnected(let connection): forget(connection)
         case .agentWaits: noteWaiting()
-        case .agentExited(let code): try noteExit(code)
+        case .agentExited(let how): try noteExit(how)
         case .snapshotTaken(let facts): try takeSnapshot(facts)
         case .snapshotRefused(let code, let reason, let remedy):
             try refuseSnapshot(code, reason, remedy)

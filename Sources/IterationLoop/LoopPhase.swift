@@ -94,5 +94,5 @@ struct Judgement: Sendable, Equatable {
 enum AgentProcess: Sendable, Equatable {
     case notStarted
     case running
-    case exited(code: Int)
+    case exited(AgentEnd)
 }

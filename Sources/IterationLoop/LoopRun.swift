@@ -59,8 +59,8 @@ extension LoopMachine {
             syncFreeze()
         case .running:
             syncFreeze()
-        case .exited(let code):
-            try finish(.agentExited(code: code))
+        case .exited(let how):
+            try finish(.agentExited(how))
         }
     }
 
@@ -122,14 +122,14 @@ extension LoopMachine {
         act(.cancelExam)
     }
 
-    mutating func noteExit(_ code: Int) throws(LoopError) {
-        guard case .running = agent else { throw unexpected(.agentExited(code: code)) }
-        agent = .exited(code: code)
+    mutating func noteExit(_ how: AgentEnd) throws(LoopError) {
+        guard case .running = agent else { throw unexpected(.agentExited(how)) }
+        agent = .exited(how)
         isFrozen = false
         switch current {
-        case .idle, .ended: throw unexpected(.agentExited(code: code))
-        case .editing: try finish(.agentExited(code: code))
-        case .training: try end(.agentExited(code: code))
+        case .idle, .ended: throw unexpected(.agentExited(how))
+        case .editing: try finish(.agentExited(how))
+        case .training: try end(.agentExited(how))
         // What was submitted is judged to its end.
         case .copying, .judging: break
         }

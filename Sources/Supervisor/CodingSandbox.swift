@@ -231,6 +231,14 @@ final class CodingSandbox {
         }
     }
 
+    /// Has its silence begin anew: it was heard in another way than by its output.
+    ///
+    /// The launcher counts from a thaw on, also of what is not frozen.
+    func endSilence() throws(SupervisorError) {
+        guard let sandbox, sandbox.exit == nil, !sandbox.isFrozen else { return }
+        try launched { () throws(LauncherError) in try sandbox.thaw() }
+    }
+
     private func kill() throws(SupervisorError) {
         guard let sandbox, sandbox.exit == nil else { return }
         try launched { () throws(LauncherError) in try sandbox.kill() }

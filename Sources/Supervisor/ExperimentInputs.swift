@@ -211,6 +211,8 @@ public struct ExperimentPlans: Sendable {
     public let testExaminer: CompiledPlan
     /// What of the coding agent's files is kept.
     public let surface: Surface
+    /// The longest silence of the coding agent; absent for no limit.
+    let codingIdle: Milliseconds?
 
     /// Every plan.
     var all: [CompiledPlan] { [coding, candidate, trainExaminer, testExaminer] }
@@ -284,6 +286,7 @@ public struct ExperimentPlans: Sendable {
                 UInt64(clamping: limit.components.seconds) * 1000
             )
         }
+        codingIdle = coding.limits.idle
         self.coding = CompiledPlan(coding)
         self.candidate = CompiledPlan(candidate)
         func examinerPlan(_ split: String) throws(SupervisorError) -> CompiledPlan {

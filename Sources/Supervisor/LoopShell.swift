@@ -43,6 +43,9 @@ public final class LoopShell {
     /// How often the coding agent was started again in this run.
     var restarts = 0
     var restart: EventLoop.Token?
+    /// Whether the coding agent asked us or a model for something since the last look.
+    var showedLife = false
+    var life: EventLoop.Token?
     /// Whether the coding agent is being ended: who asks for a hold waits until it is gone.
     var isTidying = false
     /// When the event was taken whose actions are being performed; its rows carry this time.
@@ -97,6 +100,7 @@ public final class LoopShell {
                 agent: agent,
                 onRequest: { [unowned self] number, bytes in
                     requests[number] = ConnectionID(number)
+                    showedLife = true
                     post(.request(ConnectionID(number), bytes))
                 },
                 onEnd: { [unowned self] number in
@@ -125,6 +129,7 @@ public final class LoopShell {
         }
         watchLauncher()
         watchModels()
+        followLife()
         post(.start)
         do throws(SupervisorError) {
             try serve()
@@ -312,6 +317,7 @@ public final class LoopShell {
 
     func answer(_ connection: ConnectionID, _ value: JSONValue) {
         guard requests.removeValue(forKey: connection.number) != nil else { return }
+        showedLife = true
         answers[connection.number] = machine.rules.hasCodingAgent ? nil : value
         coding?.socket.answer(connection.number, value)
     }
@@ -336,6 +342,7 @@ public final class LoopShell {
         supervision.loop.forget(start)
         supervision.loop.forget(follow)
         supervision.loop.forget(restart)
+        supervision.loop.forget(life)
         supervision.turn.onShare = { _ in }
         supervision.launcher.onLost = {}
         isTidying = true

@@ -24,10 +24,11 @@ extension LoopShell {
             post(.refused(.killedByFilter(iteration: machine.workingIteration)))
         }
         let code = Int(exit.code ?? (128 + (exit.signal ?? 9)))
-        guard startsAgain(after: exit) else { return post(.agentExited(code: code)) }
+        let how = AgentEnd(code: code, limit: exit.kind.limit)
+        guard startsAgain(after: exit) else { return post(.agentExited(how)) }
         restarts += 1
         let rule = supervision.inputs.codingAgent.restart
-        progress("the coding agent ended with \(code) and is started again (\(restarts))")
+        progress("\(how.text); it is started again (\(restarts))")
         do throws(SupervisorError) {
             try record(.sandboxExited, ["kind": .string(exit.kind.name), "code": JSONValue(code)])
         } catch { return fail(error) }
@@ -73,5 +74,20 @@ extension LoopShell {
             .other(kind: kind.rawValue, body: .object(body)),
             at: WallClock.milliseconds
         )
+    }
+}
+
+extension ExitKind {
+    /// The limit that a program was ended for, as a person reads it.
+    fileprivate var limit: String? {
+        switch self {
+        case .idle: "it was silent for longer than its idle limit"
+        case .wallClock: "it ran for longer than its time limit"
+        case .cpuTime: "it used more than its limit of CPU time"
+        case .outOfMemory: "it used more than its limit of memory"
+        case .output: "it printed more than its limit"
+        case .processes: "it reached its limit of processes"
+        case .exited, .signalled, .violation, .setup: nil
+        }
     }
 }

@@ -9,6 +9,9 @@ extension LoopShell {
     func watchModels() {
         guard let models = supervision.models else { return }
         models.onArrival = { [unowned self] _ in post(.agentWaits) }
+        models.onCall = { [unowned self] role in
+            if role == .codingAgent { showedLife = true }
+        }
         models.onEvent = { [unowned self] role, event in
             post(
                 .refused(

@@ -16,6 +16,8 @@ internal import Workspace
 final class ModelService {
     /// Told that a held listener has a request.
     var onArrival: (Int) -> Void = { _ in }
+    /// Told the role of each call that has ended.
+    var onCall: (ModelRole) -> Void = { _ in }
     /// Told the first event of each kind and role; all are counted.
     var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
     /// Told that the broker was lost and replaced, with the reason.
@@ -268,6 +270,7 @@ final class ModelService {
             usedBefore.add(call)
             usedInIteration.add(call)
             usedBySandbox[call.listener]?.add(call)
+            onCall(call.role)
         case .event(let listener, let role, let event):
             // What cannot be read names no model; then whoever speaks at the listener asked for it.
             let role = role ?? mainRoles[listener] ?? .codingAgent

@@ -2,6 +2,26 @@ import Foundation
 import StrictJSON
 import Testing
 
+/// What a coding agent needs to ask a model; it knows no library.
+enum ModelClient {
+    /// Python, for the head of what an agent does.
+    static let text = """
+        import http.client
+
+        def model(body, path="/v1/chat/completions", headers={}):
+            connection = http.client.HTTPConnection("127.0.0.1", 8377, timeout=60)
+            fields = {"content-type": "application/json", "authorization": "Bearer own-key"}
+            connection.request("POST", path, json.dumps(body), {**fields, **headers})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+        def question(**more):
+            return {"model": "pinned-model",
+                    "messages": [{"role": "user", "content": "what now?"}], **more}
+
+        """
+}
+
 /// A scripted model that runs beside a test, on the host's loopback.
 final class ModelServer {
     private let program: Program

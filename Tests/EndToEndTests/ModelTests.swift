@@ -6,23 +6,6 @@ import Testing
 extension EndToEnd {
     /// Models behind the broker, for a coding agent and for candidates.
     @Suite struct Models {
-        /// What a coding agent needs to ask a model; it knows no library.
-        private static let client = """
-            import http.client
-
-            def model(body, path="/v1/chat/completions", headers={}):
-                connection = http.client.HTTPConnection("127.0.0.1", 8377, timeout=60)
-                fields = {"content-type": "application/json", "authorization": "Bearer own-key"}
-                connection.request("POST", path, json.dumps(body), {**fields, **headers})
-                answer = connection.getresponse()
-                return answer.status, answer.read().decode()
-
-            def question(**more):
-                return {"model": "pinned-model",
-                        "messages": [{"role": "user", "content": "what now?"}], **more}
-
-            """
-
         private static let key = "sk-the-real-key-0123456789abcdef"
 
         private static func night(
@@ -36,7 +19,10 @@ extension EndToEnd {
             try model.writeKey(key)
             let night = try Night(in: scratch)
             try night.prepare(
-                Configuration(agent: client + agent, more: model.models(more: roleKeys) + more)
+                Configuration(
+                    agent: ModelClient.text + agent,
+                    more: model.models(more: roleKeys) + more
+                )
             )
             return (night, model)
         }
@@ -110,7 +96,7 @@ extension EndToEnd {
             let night = try Night()
             try night.prepare(
                 Configuration(
-                    agent: Self.client + """
+                    agent: ModelClient.text + """
                         try:
                             say("answer", status=model(question())[0])
                         except OSError as error:

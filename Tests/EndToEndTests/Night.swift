@@ -165,6 +165,8 @@ struct Configuration {
     var python = "/usr/bin/python3"
     /// How often the coding agent is started again.
     var restarts = 0
+    /// How long the coding agent may be silent; nothing for as long as it likes.
+    var idle: String?
 
     var text: String {
         """
@@ -173,7 +175,7 @@ struct Configuration {
         \(more)
         coding_agent:
           wall: 5m
-          restarts: \(restarts)
+          restarts: \(restarts)\(idle.map { "\n  idle: \($0)" } ?? "")
           # What it does stands in PROGRAM.md, as for any coding agent.
           command: [\(python), -I, -B, -c, "exec(open('/work/PROGRAM.md').read())"]
 

@@ -59,6 +59,21 @@ import Testing
         #expect(!status.text.contains("budgets"))
     }
 
+    @Test("restarts are counted by how the coding agent had ended; other sandboxes' ends are none")
+    func restarts() throws {
+        let ends: [(EventKind, JSONValue)] = [
+            (.sandboxExited, ["role": "coding", "restart": 1, "kind": "idle", "code": 137]),
+            (.sandboxExited, ["role": "coding", "restart": 2, "kind": "exited", "code": 1]),
+            (.sandboxExited, ["role": "coding", "restart": 3, "kind": "idle", "code": 137]),
+            (.sandboxExited, ["role": "candidate", "kind": "oom"]),
+        ]
+        let rows = Array(Campaign.rows.dropLast()) + ends + Campaign.rows.suffix(1)
+        let status = try report(of: Campaign(rows: rows))
+        #expect(status.json["restarts"] == ["total": 3, "by_end": ["idle": 2, "exited": 1]])
+        let title = "coding agent started again, by how it had ended:"
+        #expect(status.text.contains("\(title)\n  idle    2\n  exited  1\n"), "\(status.text)")
+    }
+
     @Test("refusals are counted by the layer that answered, the most frequent first")
     func refusalsByLayer() throws {
         let refusals = try report(of: Campaign()).json["refusals"]

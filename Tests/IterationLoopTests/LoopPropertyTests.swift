@@ -42,7 +42,7 @@ struct LoopPropertyTests {
                 try bench.send(.stop(reason: "random"))
             case 18:
                 guard Int.random(in: 0..<40, using: &generator) == 0 else { return }
-                try bench.send(.agentExited(code: 1))
+                try bench.send(.agentExited(AgentEnd(code: 1)))
             case 19:
                 let wasExamining = bench.exam
                 bench.exam = nil

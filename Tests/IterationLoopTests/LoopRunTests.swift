@@ -97,12 +97,24 @@ struct LoopRunTests {
     func exitWhileJudged() throws {
         var bench = try started()
         try bench.submit(1)
-        try bench.send(.agentExited(code: 0))
+        try bench.send(.agentExited(AgentEnd(code: 0)))
         try bench.endExam(passing: Set(Bench.sealed))
         try bench.endExam(passing: [])
         try bench.tick(2_000)
         #expect(bench.machine.state.best?.digest == Bench.digest(1))
-        #expect(bench.ended == .agentExited(code: 0))
+        #expect(bench.ended == .agentExited(AgentEnd(code: 0)))
+    }
+
+    @Test("the end of an agent that went past a limit says which, and ends the run in order")
+    func limit() throws {
+        var bench = try started()
+        let end = AgentEnd(code: 137, limit: "it was silent for longer than its idle limit")
+        try bench.send(.agentExited(end))
+        #expect(bench.ended == .agentExited(end))
+        #expect(
+            bench.ended?.text
+                == "the coding agent ended with 137: it was silent for longer than its idle limit"
+        )
     }
 
     @Test("an agent that is refused without end is ended")

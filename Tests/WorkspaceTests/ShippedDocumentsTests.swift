@@ -45,6 +45,9 @@ struct ShippedDocumentsTests {
             )
             #expect(profile.name == name)
             #expect(profile.directory == "/work")
+            // Longer than the 30 minutes that the broker lets a call take, during which nothing is heard.
+            let idle = try #require(profile.idle)
+            #expect(idle > .seconds(45 * 60) && idle < .seconds(12 * 3600))
             for file in profile.files {
                 #expect(try !bytes("\(folder)/\(file.text)").isEmpty, "\(file)")
             }
