@@ -9,7 +9,8 @@ internal import NIOPosix
 internal import StrictJSON
 internal import Synchronization
 
-/// Answers of providers on file, a JSON value a line, found by the SHA-256 of the request's key.
+/// Answers of providers to the coding agent on file, a JSON value a line, found by the SHA-256 of the
+/// request's key; the first line is the supervisor's.
 ///
 /// A recorder appends what providers answered; a player answers from the file, and never asks
 /// anybody.
@@ -31,10 +32,24 @@ final class Cassette: Sendable {
     private let state: Mutex<State>
     private let pool: NIOThreadPool
 
-    // What a cassette may hold in memory while it is played.
-    private static let largest = 256 << 20
+    /// The role that it speaks to.
+    ///
+    /// Exams are never played: of sealed ones nothing is kept, and a candidate must be examined by
+    /// the same model in either split.
+    static let role = ModelRole.codingAgent
 
-    /// Adopts the file; a player reads it whole.
+    // What a cassette may hold in memory while it is played; requests, which grow with the talk, are
+    // read and left.
+    private static let mostOfAnswers = 256 << 20
+    // A request and an answer, both at their longest and as a line of ASCII.
+    private static let limits = JSONLimits(
+        maximumBytes: 128 << 20,
+        maximumDepth: ModelRequest.limits.maximumDepth + 1,
+        maximumNodes: ModelRequest.limits.maximumNodes + 100,
+        maximumStringBytes: 64 << 20
+    )
+
+    /// Adopts the file; a player reads it whole, wherever another reader left it.
     init(
         _ mode: CassetteMode,
         _ handed: HandedDescriptor?,
@@ -97,42 +112,76 @@ final class Cassette: Sendable {
         if let failure = failure ?? nil { throw failure }
     }
 
-    private static func read(_ file: borrowing Descriptor) throws(BrokerFailure) -> [String:
-        [Entry]]
-    {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try file.readAll(limit: largest)
-        } catch {
-            throw failure("\(error)", "send a readable file of at most \(largest >> 20) MiB")
-        }
+    private static func read(
+        _ file: borrowing Descriptor
+    ) throws(BrokerFailure) -> [String: [Entry]] {
         var entries: [String: [Entry]] = [:]
-        for (index, line) in bytes.split(separator: 0x0A).enumerated() {
-            guard let (key, entry) = Self.entry(Array(line)) else {
-                throw failure("line \(index + 1) is no recorded answer", "record it again")
+        var (number, kept) = (0, 0)
+        var line: [UInt8] = []
+        func take() throws(BrokerFailure) {
+            number += 1
+            defer { line.removeAll(keepingCapacity: true) }
+            guard !line.isEmpty, let (key, entry) = try Self.entry(line, number) else { return }
+            kept += entry.body.utf8.count
+            guard kept <= mostOfAnswers else {
+                throw failure("its answers have more than \(mostOfAnswers >> 20) MiB", "shorten it")
             }
             entries[key, default: []].append(entry)
         }
+        // A broker that takes another's place is handed the same open file, read to its end.
+        var part = try bytes { () throws(SystemError) in try file.contents(limit: 1 << 20) }
+        while !part.isEmpty {
+            var rest = part[...]
+            while let end = rest.firstIndex(of: 0x0A) {
+                line += rest[..<end]
+                rest = rest[(end + 1)...]
+                try take()
+            }
+            line += rest
+            guard line.count <= limits.maximumBytes else {
+                throw failure("line \(number + 1) is too long", "record it again")
+            }
+            part = try bytes { () throws(SystemError) in try file.read(atMost: 1 << 20) }
+        }
+        if !line.isEmpty { try take() }
         return entries
     }
 
-    private static func entry(_ line: [UInt8]) -> (String, Entry)? {
+    private static func bytes(
+        _ body: () throws(SystemError) -> [UInt8]
+    ) throws(BrokerFailure) -> [UInt8] {
+        do throws(SystemError) { return try body() } catch {
+            throw failure("\(error)", "send a readable file")
+        }
+    }
+
+    // Nothing for the supervisor's line.
+    private static func entry(
+        _ line: [UInt8],
+        _ number: Int
+    ) throws(BrokerFailure) -> (String, Entry)? {
         do throws(JSONError) {
-            let value = try JSONValue(parsing: line, limits: .document)
-            guard let key = value["key"]?.stringValue, let status = value["status"]?.intValue,
+            let value = try JSONValue(parsing: line, limits: limits)
+            if number == 1, value["schema"] != nil { return nil }
+            if let key = value["key"]?.stringValue, let status = value["status"]?.intValue,
                 let type = value["content_type"]?.stringValue,
                 let body = value["body"]?.stringValue
-            else { return nil }
-            return (key, Entry(status: status, contentType: type, body: body))
+            {
+                return (key, Entry(status: status, contentType: type, body: body))
+            }
         } catch {
-            return nil
+            // The text of the error may quote what was said.
         }
+        throw failure(
+            "line \(number) is no recorded answer",
+            "remove the line if it is the last and was cut off; otherwise record it again"
+        )
     }
 
     private static func failure(_ reason: String, _ remedy: String) -> BrokerFailure {
         BrokerFailure(
             operation: "open the cassette",
-            location: "configure",
+            location: "models.cassette",
             reason: reason,
             remedy: remedy
         )

@@ -23,6 +23,8 @@ struct ModelCall {
     private var isCut = false
     // Whether nobody waited for the end of the answer.
     private var isAbandoned = false
+    // Whether the provider said what is wrong with the request, which it would say again.
+    private var isRefusal = false
     // 0 until the sandbox has an answer.
     private var status = 0
     // What came from the provider, for a cassette, and what went to the sandbox, for the trace.
@@ -90,7 +92,7 @@ struct ModelCall {
 
     // The provider's answer, or the cassette's; nothing where the sandbox was told already.
     private mutating func ask(_ writer: ReplyWriter) async throws -> HTTPClientResponse? {
-        if let cassette = service.cassette, cassette.mode == .replay {
+        if let cassette, cassette.mode == .replay {
             if let answer = cassette.play(request) { return answer }
             try await fail(.notOnCassette(Cassette.name(of: request)), writer)
             return nil
@@ -178,6 +180,7 @@ extension ModelCall {
         // act on. About its key, its state and its own faults, nothing is passed on.
         if [400, 404, 409, 413, 422].contains(code), let said = await errorBody(response) {
             body = said
+            isRefusal = true
         }
         try await deliver(fault.status(in: request.dialect), body, fields, writer)
     }
@@ -276,10 +279,12 @@ extension ModelCall {
         try await writer.write(.json(status, body, fields: fields))
     }
 
+    /// The cassette, where there is one and it is for this caller.
+    private var cassette: Cassette? { role.role == Cassette.role ? service.cassette : nil }
+
     /// The cassette that takes this call; what is said in a sealed exam goes onto none.
     private var recorder: Cassette? {
-        guard let cassette = service.cassette, cassette.mode == .record, !desk.terms.isSealed
-        else { return nil }
+        guard let cassette, cassette.mode == .record, !desk.terms.isSealed else { return nil }
         return cassette
     }
 
@@ -295,7 +300,7 @@ extension ModelCall {
 
     private mutating func settle() async {
         var usage = meter.usage
-        if !isSent, service.cassette?.mode != .replay {
+        if !isSent, cassette?.mode != .replay {
             usage = TokenUsage(input: 0, output: 0, source: .count)
         }
         if isAbandoned, isSent, usage.source == .count {
@@ -339,9 +344,11 @@ extension ModelCall {
         ]
     }
 
-    // A cut answer is no answer: played, it would end every run at the same place.
+    // A cut answer is no answer, nor is a fault of the provider: played, it would end every run at the
+    // same place, where the recorded one asked again.
     private func recordOnCassette() async {
-        guard let cassette = recorder, !isCut, status == 200, received.count < Self.kept
+        guard let cassette = recorder, !isCut, status == 200 || isRefusal,
+            received.count < Self.kept
         else { return }
         do {
             try await cassette.record(

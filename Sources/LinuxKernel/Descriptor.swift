@@ -81,7 +81,7 @@ public struct Descriptor: ~Copyable, Sendable {
     /// Reads a file from its beginning, as often as its text may change.
     ///
     /// - Throws: ``SystemError``.
-    borrowing func contents(limit: Int) throws(SystemError) -> [UInt8] {
+    public borrowing func contents(limit: Int) throws(SystemError) -> [UInt8] {
         let descriptor = number
         try result("lseek") { clx_lseek(descriptor, 0, SEEK_SET) }
         return try read(atMost: limit)

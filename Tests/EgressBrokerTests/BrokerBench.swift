@@ -111,6 +111,7 @@ final class BrokerBench: Sendable {
     func open(
         _ number: Int = 1,
         isSealed: Bool = false,
+        role: ModelRole = .codingAgent,
         requests: Int = 1000,
         concurrency: Int = 64,
         trace: HandedDescriptor? = nil
@@ -118,7 +119,7 @@ final class BrokerBench: Sendable {
         let socket = try LoopbackSocket()
         let terms = ListenerTerms(
             listener: number,
-            roles: [PinnedRole(role: .codingAgent, pin: Self.pin, accounts: ["campaign"])],
+            roles: [PinnedRole(role: role, pin: Self.pin, accounts: ["campaign"])],
             isSealed: isSealed,
             maximumRequests: requests,
             maximumConcurrency: concurrency
