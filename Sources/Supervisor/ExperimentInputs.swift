@@ -1,4 +1,5 @@
 internal import LauncherClient
+internal import StrictJSON
 internal import ModelDialects
 public import HostKernel
 public import HostProbe
@@ -39,6 +40,15 @@ public struct ExperimentInputs {
     var rolloutMilliseconds: Int64 {
         let seconds = Int64(benchmark.manifest.limits.seconds)
         return 1000 * min(seconds, config.perTaskTimeout?.components.seconds ?? seconds)
+    }
+
+    /// What the genesis row says of the host, and of a split that is not this experiment's own.
+    var facts: JSONValue {
+        var facts: [String: JSONValue] = [
+            "python": .string(python.version), "image": .string(image.digest),
+        ]
+        if models?.cassette?.splitKey != nil { facts["split"] = "cassette" }
+        return .object(facts)
     }
 
     /// Reads everything, as root.

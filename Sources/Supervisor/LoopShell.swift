@@ -37,6 +37,8 @@ public final class LoopShell {
     private var queue: [LoopEvent] = []
     var end: EndReason?
     var failure: SupervisorError?
+    /// Why a run that was ended in order is none that its operator may take for whole.
+    var departure: SupervisorError?
     var timer: EventLoop.Token?
     private var start: EventLoop.Token?
     private var follow: EventLoop.Token?
@@ -138,6 +140,7 @@ public final class LoopShell {
             throw error
         }
         try tidy()
+        if let departure { throw departure }
         return end ?? .stopped(reason: "the run ended")
     }
 
@@ -350,6 +353,10 @@ public final class LoopShell {
         self.coding = nil
         if failure == nil {
             try coding?.end()
+            // What the broker told up to the end of the agent's listener, the loop delivers.
+            try system("wait for events", "event loop") { () throws(SystemError) in
+                try supervision.loop.turn(atMost: .milliseconds(0))
+            }
             try recordModelUsage()
             try supervision.turn.giveBackShare()
         }

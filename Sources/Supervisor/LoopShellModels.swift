@@ -2,6 +2,7 @@ internal import HostKernel
 internal import IterationLoop
 internal import Ledger
 internal import ModelDialects
+internal import Workspace
 
 // Models in a run: what is recorded of them, and the coding agent's requests while it is judged.
 
@@ -24,12 +25,27 @@ extension LoopShell {
                     )
                 )
             )
+            if event.kind == .cassetteMissing { depart(at: event) }
         }
         models.onGap = { [unowned self] reason in
             progress("the broker was lost, and serves again: \(reason)")
             do throws(SupervisorError) { try recordModelUsage() } catch { fail(error) }
         }
         models.onEnd = { [unowned self] error in fail(error) }
+    }
+
+    // From here on the replay is another night than the recorded one, and a worse one: whoever compares
+    // them must not be handed its score.
+    private func depart(at event: ModelEvent) {
+        departure = SupervisorError(
+            .usage,
+            operation: "replay what the coding agent was told",
+            location: supervision.inputs.models?.cassette?.path ?? "models.cassette",
+            reason: "it asked what the cassette has no answer to (\(event.detail))",
+            remedy: "agent-calls.jsonl in the state directory has the request, with status 400; "
+                + "find what differs from the recorded night, or record it again"
+        )
+        post(.stop(reason: "the cassette has no answer to a request of the coding agent"))
     }
 
     /// Holds the coding agent's next request while its candidate is judged: the moment at which it

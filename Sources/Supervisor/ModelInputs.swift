@@ -15,7 +15,7 @@ public struct ModelInputs {
     /// What the broker is started with; holds the keys.
     let start: BrokerClient.Start
     /// The cassette, where there is one.
-    let cassette: BrokerClient.Along?
+    let cassette: CassetteFile?
 
     /// Reads everything, as root; nothing where nobody has a model.
     ///
@@ -41,11 +41,27 @@ public struct ModelInputs {
             program: program,
             configuration: try Self.configuration(settings)
         )
-        cassette = try Self.openCassette(settings.cassette, experiment)
+        let cassette = settings.cassette
+        self.cassette = try workspace { () throws(WorkspaceError) in
+            try cassette.map { (cassette) throws(WorkspaceError) in
+                try CassetteFile(cassette, seenFrom: experiment, on: .ofThisProcess)
+            }
+        }
     }
 
     /// The digest of the broker's plan, for the record.
     var planDigest: String { "\(start.plan.digest)" }
+
+    /// The key that the split is drawn under: a replay's is the recorded night's, because its coding
+    /// agent must be told of the same tasks; a recording keeps a fresh one.
+    ///
+    /// - Throws: ``SupervisorError``.
+    func splitKey(orFresh fresh: [UInt8]) throws(SupervisorError) -> [UInt8] {
+        if case .record = cassette?.cassette {
+            try workspace { () throws(WorkspaceError) in try cassette?.begin(splitKey: fresh) }
+        }
+        return cassette?.splitKey ?? fresh
+    }
 
     private static func configuration(
         _ settings: ModelSettings
@@ -67,24 +83,6 @@ public struct ModelInputs {
             prices: prices,
             cassette: mode
         )
-    }
-
-    private static func openCassette(
-        _ cassette: ModelCassette?,
-        _ experiment: String
-    ) throws(SupervisorError) -> BrokerClient.Along? {
-        let path: String
-        let mode: Descriptor.Mode
-        switch cassette {
-        case .record(let file): (path, mode) = (file, [.readWrite, .create, .append, .nonBlocking])
-        case .replay(let file): (path, mode) = (file, [.read, .nonBlocking])
-        case nil: return nil
-        }
-        let absolute = path.hasPrefix("/") ? path : "\(experiment)/\(path)"
-        return try system("open the cassette", absolute) { () throws(SystemError) in
-            let file = try Descriptor.open(absolute, mode, permissions: 0o600)
-            return Descriptor?.Box(file)
-        }
     }
 }
 

@@ -57,9 +57,10 @@ public struct Preparation {
     private func recordGenesis() throws(SupervisorError) {
         let inputs = supervision.inputs
         let id = inputs.experiment.id
-        let secrets = try system("draw the split's secrets", "vault") { () throws(SystemError) in
+        var secrets = try system("draw the split's secrets", "vault") { () throws(SystemError) in
             (key: try KernelRandom.bytes(32), salt: try KernelRandom.bytes(32))
         }
+        secrets.key = try inputs.models?.splitKey(orFresh: secrets.key) ?? secrets.key
         let draw = try workspace { () throws(WorkspaceError) in
             try SplitDraw(
                 of: inputs.benchmark.tasks.entries.map { (id: $0.id, family: $0.family) },
@@ -127,10 +128,7 @@ public struct Preparation {
                 ),
                 rules: (gate: rules, releaseQuantum: quantum),
                 host: (
-                    facts: [
-                        "python": .string(inputs.python.version),
-                        "image": .string(inputs.image.digest),
-                    ], assurance: supervision.measured.level.name
+                    facts: inputs.facts, assurance: supervision.measured.level.name
                 )
             )
             record.benchmarkDigest = inputs.benchmark.digest

@@ -1,5 +1,6 @@
 internal import HostKernel
 internal import LinuxKernel
+internal import ModelDialects
 
 /// What the root phase reads for one endpoint, by the endpoint's name.
 public struct ModelSecrets: Sendable {
@@ -11,7 +12,8 @@ public struct ModelSecrets: Sendable {
     // It travels to the broker in one packet of a socket, with everything else.
     private static let longestTrust = 96 << 10
 
-    /// Reads keys and certificates of every endpoint; of none where answers are replayed.
+    /// Reads keys and certificates of every endpoint that is asked; where the coding agent's answers
+    /// are replayed, its own is not.
     ///
     /// - Parameters:
     ///   - models: the settings.
@@ -20,7 +22,8 @@ public struct ModelSecrets: Sendable {
     public init(of models: ModelSettings, on host: ModelKeyHost) throws(WorkspaceError) {
         var keys: [String: ModelKey] = [:]
         var trust: [String: String] = [:]
-        for endpoint in models.endpoints where !models.isReplayed {
+        let asked = models.askedEndpoints
+        for endpoint in models.endpoints where asked.contains(endpoint.name) {
             if let source = endpoint.key {
                 keys[endpoint.name] = try ModelKey(reading: source, on: host)
             }
@@ -57,8 +60,11 @@ public struct ModelSecrets: Sendable {
 }
 
 extension ModelSettings {
-    /// Whether no upstream is ever asked, so that no key is needed.
-    public var isReplayed: Bool {
-        if case .replay = cassette { true } else { false }
+    /// The names of the endpoints that are asked: a replay answers the coding agent, and needs no key
+    /// for it.
+    fileprivate var askedEndpoints: Set<String> {
+        var roles = Set(ModelRole.allCases)
+        if case .replay = cassette { roles.remove(.codingAgent) }
+        return Set(roles.compactMap { endpoint(of: $0)?.name })
     }
 }

@@ -13,7 +13,7 @@ public struct ModelSettings: Sendable, Equatable {
     public let budget: ModelBudget
     /// What tokens cost, by the model's name at its provider.
     public let prices: [String: ModelPrice]
-    /// Whether answers are recorded or replayed; absent for neither.
+    /// Whether the coding agent's answers are recorded or replayed; absent for neither.
     public let cassette: ModelCassette?
 
     /// No upstream, so no model for anybody.
@@ -187,10 +187,13 @@ public struct ModelLimits: Sendable, Equatable {
     public static let unlimited = ModelLimits(requests: nil, tokens: nil, costMicrodollars: nil)
 }
 
-/// A file of requests and their answers; its path is absolute or seen from the experiment.
+/// A file of the coding agent's requests and their answers; its path is absolute or seen from the
+/// experiment.
+///
+/// Other roles speak in exams, and ask their upstreams always.
 public enum ModelCassette: Sendable, Equatable {
-    /// Upstreams are asked, and their answers are added to the file.
+    /// The upstream is asked, and its answers are added to the file.
     case record(String)
-    /// No upstream is asked; what the file does not hold is an error.
+    /// The upstream is not asked; what the file does not hold ends the run.
     case replay(String)
 }

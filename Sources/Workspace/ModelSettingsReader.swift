@@ -61,20 +61,13 @@ struct ModelSettingsReader {
                 remedy: "remove it, or name it in models.roles"
             )
         }
-        if let cassette, upstreams.isEmpty, !section.hasProblems {
-            section.refuse(
-                "cassette",
-                line: cassette.line,
-                "there is no upstream whose answers it could hold",
-                remedy: "add models.upstreams and models.roles, or remove the key"
-            )
-        }
+        if let cassette, !section.hasProblems { Self.check(cassette, roles, section) }
         return ModelSettings(
             upstreams: upstreams,
             roles: roles,
             budget: budget,
             prices: prices,
-            cassette: cassette?.value
+            cassette: cassette?.cassette
         )
     }
 
@@ -139,18 +132,27 @@ struct ModelSettingsReader {
         entry.number(key, in: 0...highestPrice).map { Int(($0.value * 1e6).rounded()) }
     }
 
-    private static func readCassette(
-        _ section: inout MappingReader
-    ) -> Located<ModelCassette>? {
+    /// The section `cassette`, and whether it says that exams ask their models.
+    private struct CassetteEntry {
+        let cassette: ModelCassette
+        let line: Int
+        let hasLiveExams: Bool
+    }
+
+    private enum ExamAnswers: String, CaseIterable {
+        case live
+    }
+
+    private static func readCassette(_ section: inout MappingReader) -> CassetteEntry? {
         guard var entry = section.mapping("cassette") else { return nil }
         let record = entry.string("record")
         let replay = entry.string("replay")
+        let hasLiveExams = entry.word("exams", of: ExamAnswers.self) != nil
         entry.finish()
+        let found: Located<ModelCassette>
         switch (record, replay) {
-        case (let record?, nil):
-            return Located(value: .record(record.value), line: record.line)
-        case (nil, let replay?):
-            return Located(value: .replay(replay.value), line: replay.line)
+        case (let record?, nil): found = Located(value: .record(record.value), line: record.line)
+        case (nil, let replay?): found = Located(value: .replay(replay.value), line: replay.line)
         case (let record?, let replay?):
             entry.refuse(
                 "replay",
@@ -158,6 +160,7 @@ struct ModelSettingsReader {
                 "answers are either recorded or replayed",
                 remedy: "keep one of the two"
             )
+            return nil
         case (nil, nil):
             entry.refuse(
                 "",
@@ -165,7 +168,38 @@ struct ModelSettingsReader {
                 "it names no file",
                 remedy: "write cassette: {record: FILE} or cassette: {replay: FILE}"
             )
+            return nil
         }
-        return nil
+        return CassetteEntry(cassette: found.value, line: found.line, hasLiveExams: hasLiveExams)
+    }
+
+    /// Refuses a cassette beside models of exams whose user does not say that he knows.
+    ///
+    /// What is said in a sealed exam is kept nowhere, so that no exam can be replayed: a cassette is
+    /// the coding agent's.
+    private static func check(
+        _ entry: CassetteEntry,
+        _ roles: [ModelRole: ModelRoleSettings],
+        _ section: MappingReader
+    ) {
+        guard roles[.codingAgent] != nil else {
+            section.refuse(
+                "cassette",
+                line: entry.line,
+                "the coding agent has no model whose answers it could hold",
+                remedy: "add models.roles.coding-agent and its upstream, or remove the key"
+            )
+            return
+        }
+        let speaking = ModelRole.allCases.filter { $0 != .codingAgent && roles[$0] != nil }
+        guard !entry.hasLiveExams, !speaking.isEmpty else { return }
+        let names = speaking.map(\.rawValue).joined(separator: ", ")
+        section.refuse(
+            "cassette",
+            line: entry.line,
+            "it holds no answer to \(names): what is said in sealed exams is never kept",
+            remedy: "add exams: live, so that exams ask their upstreams while the coding agent is"
+                + " recorded or replayed; or remove these roles"
+        )
     }
 }

@@ -74,6 +74,15 @@ final class ModelServer {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
     }
 
+    /// Ends the server: from now on nobody answers at its port.
+    func stop() throws {
+        program.send(SIGKILL)
+        _ = try program.waitForEnd()
+    }
+
+    /// Removes the key that the configuration names.
+    func removeKey() throws { try FileManager.default.removeItem(atPath: keyFile) }
+
     /// What was asked, in order.
     func requests() throws -> [JSONValue] {
         try FileManager.default.contentsOfDirectory(atPath: log).sorted()

@@ -137,7 +137,35 @@ struct ModelKeyTests {
         #expect(ProcessEnvironment.value(of: "NO_SUCH_VARIABLE_IS_SET") == nil)
     }
 
-    @Test("the keys and certificates of every endpoint are read, of none for a replay")
+    @Test("a replay needs no key for the coding agent, and everybody else's as before")
+    func replayed() throws {
+        func keys(_ coding: String, _ judge: String) throws -> [String] {
+            let text = """
+                benchmark: x
+                models:
+                  upstreams:
+                    one:
+                      url: https://model.example
+                      dialects: [openai-chat]
+                      key: {environment: SHARED}
+                      trust: /nowhere/ca.pem
+                    two: {url: "https://other.example", dialects: [openai-chat]}
+                  roles:
+                    coding-agent: {upstream: one, model: m\(coding)}
+                    judge: {upstream: two, model: m\(judge)}
+                  cassette: {replay: a, exams: live}
+                """
+            let models = try ExperimentConfig(parsing: Array(text.utf8), file: "c").models
+            let host = ModelKeyHost(owners: []) { $0 == "JUDGE" ? "sk-judge" : nil }
+            return try ModelSecrets(of: models, on: host).keys.keys.sorted()
+        }
+        #expect(try keys("", "").isEmpty)
+        #expect(try keys(", key: {environment: OWN}", "").isEmpty)
+        #expect(try keys("", ", key: {environment: JUDGE}") == ["two.judge"])
+        #expect(throws: WorkspaceError.self) { try keys("", ", key: {environment: MISSING}") }
+    }
+
+    @Test("the keys and certificates of every endpoint are read")
     func secrets() throws {
         _ = try place("sk-test-1234")
         try scratch.write("-----BEGIN CERTIFICATE-----\n", to: "ca.pem")
@@ -165,8 +193,6 @@ struct ModelKeyTests {
             secrets.keys.mapValues(\.secret) == ["one": "sk-test-1234", "one.candidate": "sk-own"]
         )
         #expect(secrets.trust.keys.sorted() == ["one", "one.candidate"])
-        let replayed = try ModelSecrets(of: try models("cassette: {replay: a}"), on: host)
-        #expect(replayed.keys.isEmpty && replayed.trust.isEmpty)
         try scratch.write("no certificate", to: "ca.pem")
         let error = #expect(throws: WorkspaceError.self) {
             _ = try ModelSecrets(of: try models(""), on: host)

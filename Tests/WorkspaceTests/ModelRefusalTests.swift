@@ -145,7 +145,35 @@ struct ModelRefusalTests {
             "benchmark: x\nmodels: {upstreams: {one: \(upstream)}, roles: {examiner: {model: m}}}"
         )
         #expect(unknown.contains { $0.key == "models.roles.examiner" })
-        let alone = problems("benchmark: x\nmodels: {cassette: {replay: a}}")
+    }
+
+    @Test("a cassette is the coding agent's; beside models of exams its user says that he knows")
+    func cassettes() {
+        func problems(_ cassette: String, _ roles: String) -> [DocumentProblem] {
+            let upstream = "{url: \"https://model.example\", dialects: [openai-chat]}"
+            return self.problems(
+                """
+                benchmark: x
+                models: {upstreams: {one: \(upstream)}, roles: {\(roles)}, cassette: {\(cassette)}}
+                """
+            )
+        }
+        let (coding, judge) = ("coding-agent: {model: m}", "judge: {model: m}")
+        for mode in ["record", "replay"] {
+            #expect(problems("\(mode): a", coding).isEmpty)
+            #expect(problems("\(mode): a, exams: live", "\(coding), \(judge)").isEmpty)
+            let silent = problems("\(mode): a", "\(coding), \(judge), candidate: {model: m}")
+            #expect(silent.map(\.key) == ["models.cassette"])
+            let reason = silent.first?.reason
+            #expect(reason?.contains("to candidate, judge: what is said in sealed") == true)
+            #expect(silent.first?.remedy.contains("add exams: live") == true)
+            let idle = problems("\(mode): a, exams: live", judge)
+            #expect(idle.map(\.key) == ["models.cassette"])
+            #expect(idle.first?.reason.contains("the coding agent has no model") == true)
+            let wrong = problems("\(mode): a, exams: dead", coding)
+            #expect(wrong.map(\.key) == ["models.cassette.exams"])
+        }
+        let alone = self.problems("benchmark: x\nmodels: {cassette: {replay: a}}")
         #expect(alone.map(\.key) == ["models.cassette"])
     }
 

@@ -55,7 +55,7 @@ struct ModelSettingsTests {
           budget: {campaign: {tokens: 9000000}}
           prices:
             claude-sonnet-4-5: {input: 3, output: 15, cached-input: 0.3}
-          cassette: {record: night.cassette}
+          cassette: {record: night.cassette, exams: live}
         """
 
     @Test("every key is read")
