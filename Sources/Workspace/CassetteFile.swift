@@ -47,8 +47,10 @@ public struct CassetteFile {
         do throws(SystemError) {
             let opened = try Self.opened(cassette, path)
             status = try opened.status()
-            beginning =
-                status.kind == .regular ? try opened.contents(limit: Self.longestHeader) : []
+            // What is recorded is not read: the broker, which is handed the file, must not learn the
+            // split from its first line.
+            let isRead = status.kind == .regular && cassette.isReplay
+            beginning = isRead ? try opened.contents(limit: Self.longestHeader) : []
             file = Descriptor?.Box(opened)
         } catch {
             throw Self.notOpened(cassette, path, error)
@@ -102,7 +104,7 @@ public struct CassetteFile {
         )
         return try folder.openBeneath(
             String(parts.last ?? "."),
-            [.readWrite, .create, .append, .nonBlocking]
+            [.write, .create, .append, .nonBlocking]
         )
     }
 

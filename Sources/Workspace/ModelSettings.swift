@@ -196,4 +196,7 @@ public enum ModelCassette: Sendable, Equatable {
     case record(String)
     /// The upstream is not asked; what the file does not hold ends the run.
     case replay(String)
+
+    /// Whether answers are replayed.
+    var isReplay: Bool { if case .replay = self { true } else { false } }
 }
