@@ -17,6 +17,8 @@ struct ModelCall {
     let reservation: Reservation
     let started: ContinuousClock.Instant
 
+    // Held requests wait before this.
+    private let deadline: NIODeadline
     private var meter: UsageMeter
     // Whether the provider may have done work that somebody pays.
     private var isSent = false
@@ -51,6 +53,7 @@ struct ModelCall {
         self.original = original
         self.reservation = reservation
         self.started = started
+        deadline = .now() + service.settings.call
         meter = UsageMeter(request.dialect, estimatedInputTokens: request.estimatedInputTokens)
     }
 
@@ -117,7 +120,7 @@ struct ModelCall {
         outgoing.body = .bytes(request.bodyBytes)
         isSent = true
         do {
-            return try await upstream.execute(outgoing) { reason in
+            return try await upstream.execute(outgoing, until: deadline) { reason in
                 service.note(ModelEvent(.upstreamFailed, reason), desk, role: role.role)
             }
         } catch {
@@ -135,8 +138,8 @@ extension ModelCall {
     ) async throws {
         let body: JSONValue
         do {
-            var buffer = try await response.body.collect(upTo: service.settings.answerBytes)
-            received = buffer.readBytes(length: buffer.readableBytes) ?? []
+            var parts = AnswerParts(response.body, until: deadline)
+            received = try await parts.collect(upTo: service.settings.answerBytes)
             body = try JSONValue(parsing: received, limits: ModelRequest.limits)
         } catch let error as JSONError {
             _ = error  // Its text may quote the answer.
@@ -188,8 +191,8 @@ extension ModelCall {
     private mutating func errorBody(_ response: HTTPClientResponse) async -> [UInt8]? {
         guard !desk.terms.isSealed else { return nil }
         do {
-            var buffer = try await response.body.collect(upTo: 64 << 10)
-            received = buffer.readBytes(length: buffer.readableBytes) ?? []
+            var parts = AnswerParts(response.body, until: deadline)
+            received = try await parts.collect(upTo: 64 << 10)
             let value = try JSONValue(parsing: received, limits: .request)
             let key = Array((service.upstreams[request.pin.upstream]?.terms.key.exposed ?? "").utf8)
             let bytes = value.canonicalBytes
@@ -213,7 +216,7 @@ extension ModelCall {
             limit: service.settings.eventBytes,
             meter: meter
         )
-        var parts = response.body.makeAsyncIterator()
+        var parts = AnswerParts(response.body, until: deadline)
         while true {
             let out: [UInt8]
             var isOver = false

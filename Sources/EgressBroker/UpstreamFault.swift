@@ -125,7 +125,8 @@ struct UpstreamFault: Sendable, Equatable {
                 .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout,
             ]
             return UpstreamFault("\(error)", isBeforeSending: early.contains(error))
-        case is NIOTooManyBytesError: return UpstreamFault("the answer is too long")
+        case UpstreamError.overtime: return UpstreamFault("the answer took longer than a call may")
+        case UpstreamError.tooLong: return UpstreamFault("the answer is too long")
         case is StreamRelay.Fault: return UpstreamFault("it ended before its last event")
         default: return UpstreamFault("\(error)")
         }

@@ -16,6 +16,10 @@ enum UpstreamError: Error {
     case privateAddress(String)
     /// No connection could be made; nothing was sent.
     case unreachable(String)
+    /// It took longer than a call may, though it was never silent for long.
+    case overtime
+    /// What it says is longer than an answer may be.
+    case tooLong
 }
 
 /// One provider: its name, its addresses that passed the rule, and the connections to them.
@@ -83,18 +87,20 @@ final class UpstreamPool: Sendable {
     ///
     /// - Parameters:
     ///   - request: what to send.
+    ///   - deadline: when the answer must have begun.
     ///   - retried: called with the reason of each retry.
     /// - Returns: the answer's head, and its body as it comes.
     /// - Throws: ``UpstreamError``, or what the client says.
     func execute(
         _ request: HTTPClientRequest,
+        until deadline: NIODeadline,
         retried: (String) -> Void
     ) async throws -> HTTPClientResponse {
         var addresses = try await checkedAddresses()
         while true {
             let address = addresses[0]
             do {
-                return try await client(at: address).execute(request, timeout: settings.call)
+                return try await client(at: address).execute(request, deadline: deadline)
             } catch let error where Self.isConnectFailure(error) {
                 // The next request asks the resolver again.
                 lanes.withLock { $0.current = nil }
