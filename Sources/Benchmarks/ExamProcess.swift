@@ -131,7 +131,9 @@ private struct InsideEnds: ~Copyable {
     mutating func connectFrames() throws(SystemError) -> Descriptor {
         var pair = try DescriptorPair.sockets(keepsMessages: false)
         frames = pair.takeSecond()
-        return pair.takeFirst()
+        let ours = pair.takeFirst()
+        try ours.refuseDescriptors()
+        return ours
     }
 
     mutating func connectVerdicts() throws(SystemError) -> Descriptor {

@@ -86,7 +86,11 @@ final class ExaminerTalk {
             () throws(SystemError) in
             try DescriptorPair.pipe()
         }
-        frames = conversation.takeFirst()
+        frames = try kernel("connect the examiner", "descriptor 3") { () throws(SystemError) in
+            let ours = conversation.takeFirst()
+            try ours.refuseDescriptors()
+            return ours
+        }
         verdicts = judgement.takeFirst()
         sandbox = try Self.launch(
             (plan, tree),

@@ -279,6 +279,10 @@ static inline long clx_unix_connect(const char *path) {
     close(fd);
     return result;
 }
+// SO_PASSRIGHTS (Linux 6.16): whoever sends descriptors to this socket gets EPERM.
+static inline long clx_refuse_descriptors(int fd) {
+    return CLX_RESULT(setsockopt(fd, SOL_SOCKET, 83, &(int){0}, sizeof(int)));
+}
 static inline long clx_shutdown(int fd) { return CLX_RESULT(shutdown(fd, SHUT_RDWR)); }
 static inline long clx_accept(int fd) { return CLX_RESULT(accept4(fd, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
