@@ -32,12 +32,12 @@ final class HostileProvider: Sendable {
             try await outbound.write(ByteBuffer(string: text))
         }
 
-        /// Sends text again and again, until the broker hangs up.
-        func sayForever(_ text: String, every pause: TimeAmount? = nil) async throws {
+        /// Sends text again and again, until the broker hangs up; not so fast that other tests have no
+        /// turn.
+        func sayForever(_ text: String, every pause: TimeAmount = .milliseconds(1)) async throws {
             let part = ByteBuffer(string: text)
             while true {
                 try await outbound.write(part)
-                guard let pause else { continue }
                 try await Task.sleep(for: .nanoseconds(pause.nanoseconds))
             }
         }

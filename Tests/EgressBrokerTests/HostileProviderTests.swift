@@ -15,6 +15,7 @@ struct HostileProviderTests {
         var settings = BrokerSettings()
         settings.call = .milliseconds(500)
         settings.silent = .seconds(1)
+        settings.eventBytes = 64 << 10
         return settings
     }
 
@@ -42,6 +43,7 @@ struct HostileProviderTests {
     }
 
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    private static let hint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
 
     /// What never ends, however fast it comes.
@@ -56,7 +58,7 @@ struct HostileProviderTests {
             try await line.hear { _ in
                 switch kind {
                 case .informational:
-                    try await line.sayForever("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+                    try await line.sayForever(String(repeating: Self.hint, count: 100))
                 case .informationalSlow:
                     try await line.sayForever(
                         "HTTP/1.1 100 Continue\r\n\r\n",
@@ -64,7 +66,7 @@ struct HostileProviderTests {
                     )
                 case .phrase:
                     try await line.say("HTTP/1.1 200 ")
-                    try await line.sayForever("OK and ", every: .milliseconds(5))
+                    try await line.sayForever("OK and ")
                 case .slowHead:
                     try await line.say("HTTP/1.1 200 OK\r\nX-A: ")
                     try await line.sayForever("a", every: .milliseconds(50))
@@ -79,7 +81,7 @@ struct HostileProviderTests {
                     try await line.sayForever("b", every: .milliseconds(50))
                 case .trailers:
                     try await line.say(Self.chunked + "2\r\n{}\r\n0\r\n")
-                    try await line.sayForever("X-A: b\r\n", every: .milliseconds(1))
+                    try await line.sayForever("X-A: b\r\n")
                 }
                 return false
             }

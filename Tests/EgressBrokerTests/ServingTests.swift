@@ -156,7 +156,7 @@ struct ServingTests {
             [.send(Said.streamHead + Said.messageStart), .wait(gate)]
         }
         var settings = BrokerSettings()
-        settings.silent = .milliseconds(200)
+        settings.silent = .seconds(1)
         let bench = BrokerBench(settings: settings)
         bench.configure([EgressBrokerTests.provider(provider.port)])
         let port = try await bench.open()
