@@ -363,8 +363,8 @@ let package = Package(
         tests(
             "SupervisorTests",
             of: [
-                "HostKernel", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor",
-                "Workspace",
+                "BrokerClient", "BrokerProtocol", "HostKernel", "LinuxKernel", "ModelDialects",
+                "StrictJSON", "Supervisor", "Workspace",
             ]
         ),
         tests(

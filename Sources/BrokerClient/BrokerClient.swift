@@ -10,14 +10,19 @@ internal import StrictJSON
 
 /// A running broker.
 ///
-/// Requests wait for their answers, a bounded time; what the broker tells by itself is delivered from
-/// the loop, never from within a request.
+/// Requests wait for their answers, a bounded time. What the broker tells by itself is delivered as it
+/// is read, from within requests, too: whoever takes it counts it, and asks nothing of the broker
+/// then. Nothing is kept for later, so that a broker that never stops talking fills no memory.
 public final class BrokerClient {
     /// A descriptor that goes along with a request and stays ours.
     public typealias Along = Descriptor?.Box
 
-    /// Told every report that answers no request.
-    public var onReport: (BrokerReport) -> Void = { _ in }
+    /// Told every report that answers no request; what it throws ends the broker as one that is lost.
+    public var onReport: (BrokerReport) throws(BrokerError) -> Void = {
+        (_: BrokerReport) throws(BrokerError) in
+        let detail = "it reports before it is configured"
+        throw .protocolBroken(during: "start the broker", detail: detail)
+    }
     /// Told once when the broker has ended or cannot be understood.
     public var onLost: (BrokerError) -> Void = { _ in }
     /// Whether it serves nobody any more.
@@ -25,12 +30,20 @@ public final class BrokerClient {
 
     private let loop: EventLoop
     private let channel: Descriptor
+    private let patience: Patience
     private var sandbox: RunningSandbox?
     private var token: EventLoop.Token?
 
-    // A broker answers at once; before it is configured it resolves names.
-    private static let patience = Nanoseconds.milliseconds(10_000)
-    private static let startPatience = Nanoseconds.milliseconds(60_000)
+    /// How long a broker may take; a test makes it short.
+    package struct Patience: Sendable {
+        /// To begin and to be configured: it reads certificates then.
+        package var start = Nanoseconds.milliseconds(60_000)
+        /// To answer.
+        package var answer = Nanoseconds.milliseconds(10_000)
+
+        /// The patience of a real run.
+        package init() {}
+    }
 
     /// What a broker is started with.
     public struct Start: Sendable {
@@ -64,11 +77,13 @@ public final class BrokerClient {
         cassette: Along? = nil
     ) throws(BrokerError) {
         loop = launcher.loop
+        patience = Patience()
         let operation = "start the broker"
         var ends = try Self.allowed(operation) { () throws(SystemError) in
             try DescriptorPair.sockets(keepsMessages: true)
         }
         channel = ends.takeFirst()
+        try refuseDescriptors()
         let theirs = ends.takeSecond()
         let null = try Self.allowed(operation) { () throws(SystemError) in
             try Descriptor.open("/dev/null", .read)
@@ -87,11 +102,39 @@ public final class BrokerClient {
                 onExit: { [weak self] _ in self?.lose(.lost(during: "serve models")) }
             )
         } catch { throw .notStarted(error) }
+        try begin(start.configuration, cassette)
+    }
+
+    /// Talks to a broker that runs already, and not in a sandbox of ours: a test plays it.
+    ///
+    /// - Parameters:
+    ///   - channel: our end of M5.
+    ///   - configuration: providers and prices.
+    ///   - loop: where reports arrive.
+    ///   - patience: how long it may take.
+    /// - Throws: ``BrokerError``.
+    package init(
+        over channel: consuming Descriptor,
+        _ configuration: BrokerConfiguration,
+        on loop: EventLoop,
+        patience: Patience
+    ) throws(BrokerError) {
+        self.channel = channel
+        self.loop = loop
+        self.patience = patience
+        try refuseDescriptors()
+        try begin(configuration, nil)
+    }
+
+    private func begin(
+        _ configuration: BrokerConfiguration,
+        _ cassette: Along?
+    ) throws(BrokerError) {
+        let operation = "configure the broker"
         do throws(BrokerError) {
-            try expect(.ready, during: operation, within: Self.startPatience)
-            let configuration = BrokerRequest.configure(start.configuration)
-            try send(configuration, cassette.map { [$0] } ?? [], during: "configure the broker")
-            try expect(.configured, during: "configure the broker", within: Self.startPatience)
+            try expect(.ready, during: "start the broker", within: patience.start)
+            try send(.configure(configuration), cassette.map { [$0] } ?? [], during: operation)
+            try expect(.configured, during: operation, within: patience.start)
         } catch {
             isLost = true
             // What went wrong first is what a person needs to read; the launcher kills it with us.
@@ -99,6 +142,12 @@ public final class BrokerClient {
             throw error
         }
         token = loop.watch(channel, .readable) { [unowned self] _ in receive() }
+    }
+
+    private func refuseDescriptors() throws(BrokerError) {
+        do throws(SystemError) { try channel.refuseDescriptors() } catch {
+            throw .host(during: "start the broker", error)
+        }
     }
 
     private static func allowed<Value: ~Copyable>(
@@ -138,7 +187,7 @@ public final class BrokerClient {
         try expect(
             .opened(listener: terms.listener),
             during: operation,
-            within: Self.patience,
+            within: patience.answer,
             about: terms.listener
         )
     }
@@ -165,7 +214,7 @@ public final class BrokerClient {
         let operation = "close listener \(listener)"
         try send(.close(listener: listener), [], during: operation)
         var totals = ListenerTotals()
-        try takeReports(during: operation, within: Self.patience, isRefusable: false) { report in
+        try takeReports(during: operation, within: patience.answer, isRefusable: false) { report in
             guard case .closed(listener, let found) = report else { return false }
             totals = found
             return true
@@ -218,7 +267,7 @@ public final class BrokerClient {
         try takeReports(during: operation, within: span, about: listener) { $0 == expected }
     }
 
-    /// Takes reports until one is the answer; every other one is delivered later, from the loop.
+    /// Takes reports until one is the answer; every other one is delivered.
     private func takeReports(
         during operation: String,
         within span: Nanoseconds,
@@ -238,7 +287,7 @@ public final class BrokerClient {
             if case .failed(let about, let failure) = report, about == listener, isRefusable {
                 throw .refused(failure)
             }
-            _ = loop.at(MonotonicTime.now) { [weak self] in self?.onReport(report) }
+            try onReport(report)
         }
     }
 
@@ -260,12 +309,18 @@ public final class BrokerClient {
 
     private func received(during operation: String) throws(BrokerError) -> BrokerReport {
         let bytes: [UInt8]
+        let hasDescriptors: Bool
         do throws(SystemError) {
-            bytes = try channel.receive(isWaiting: false).bytes
+            let message = try channel.receive(isWaiting: false)
+            bytes = message.bytes
+            hasDescriptors = message.descriptorCount > 0
         } catch {
             throw error.isDisconnected ? .lost(during: operation) : .host(during: operation, error)
         }
         guard !bytes.isEmpty else { throw .lost(during: operation) }
+        guard !hasDescriptors else {
+            throw .protocolBroken(during: operation, detail: "a descriptor came with a report")
+        }
         do throws(JSONError) { return try BrokerReport(bytes: bytes) } catch {
             throw .protocolBroken(during: operation, detail: "\(error)")
         }
@@ -273,7 +328,7 @@ public final class BrokerClient {
 
     private func receive() {
         do throws(BrokerError) {
-            onReport(try received(during: "serve models"))
+            try onReport(try received(during: "serve models"))
         } catch {
             lose(error)
         }

@@ -59,6 +59,21 @@ extension ObjectReader {
         return number
     }
 
+    /// A whole number that must be there and is not negative.
+    mutating func requiredCount(_ name: String) throws(JSONError) -> Int {
+        let number = try requiredInteger(name)
+        guard number >= 0 else { throw wrongKind(name, "a count", .integer(Int64(number))) }
+        return number
+    }
+
+    /// A text for people, as much of it as one reads on a line, and nothing that a terminal obeys.
+    mutating func line(_ name: String) throws(JSONError) -> String {
+        let shown = try requiredString(name).utf8.prefix(1000).map { byte in
+            (0x20..<0x7F).contains(byte) ? byte : UInt8(ascii: "?")
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+
     /// A number that must be there, or `null`.
     mutating func optionalNumberOrNull(_ name: String) throws(JSONError) -> Double? {
         let value = try requiredValue(name)

@@ -58,10 +58,10 @@ extension BrokerReport {
             self = .failed(
                 listener: try reader.count("listener"),
                 BrokerFailure(
-                    operation: try reader.requiredString("operation"),
-                    location: try reader.requiredString("location"),
-                    reason: try reader.requiredString("reason"),
-                    remedy: try reader.requiredString("remedy")
+                    operation: try reader.line("operation"),
+                    location: try reader.line("location"),
+                    reason: try reader.line("reason"),
+                    remedy: try reader.line("remedy")
                 )
             )
         case let other: throw reader.unknown("type", other)
@@ -81,12 +81,12 @@ extension ListenerTotals {
 
     fileprivate init(from reader: inout ObjectReader) throws(JSONError) {
         self.init()
-        requests = try reader.requiredInteger("requests")
-        refusals = try reader.requiredInteger("refusals")
-        inputTokens = try reader.requiredInteger("input_tokens")
-        outputTokens = try reader.requiredInteger("output_tokens")
-        microdollars = try reader.requiredInteger("microdollars")
-        droppedBytes = try reader.requiredInteger("dropped_bytes")
+        requests = try reader.requiredCount("requests")
+        refusals = try reader.requiredCount("refusals")
+        inputTokens = try reader.requiredCount("input_tokens")
+        outputTokens = try reader.requiredCount("output_tokens")
+        microdollars = try reader.requiredCount("microdollars")
+        droppedBytes = try reader.requiredCount("dropped_bytes")
     }
 }
 
@@ -108,12 +108,12 @@ extension CallRecord {
             role: try reader.word("role"),
             dialect: try reader.word("dialect"),
             model: try reader.requiredString("model"),
-            status: try reader.requiredInteger("status"),
-            inputTokens: try reader.requiredInteger("input_tokens"),
-            outputTokens: try reader.requiredInteger("output_tokens"),
+            status: try reader.requiredCount("status"),
+            inputTokens: try reader.requiredCount("input_tokens"),
+            outputTokens: try reader.requiredCount("output_tokens"),
             isProvidersCount: try reader.requiredBool("providers_count"),
-            microdollars: try reader.requiredInteger("microdollars"),
-            milliseconds: try reader.requiredInteger("milliseconds"),
+            microdollars: try reader.requiredCount("microdollars"),
+            milliseconds: try reader.requiredCount("milliseconds"),
             isStreamed: try reader.requiredBool("streamed"),
             isCut: try reader.requiredBool("cut")
         )

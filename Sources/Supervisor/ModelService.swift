@@ -4,45 +4,36 @@
 // a copy of each listener's descriptor, so that a broker that is lost can be replaced; it is closed
 // before its sandbox counts as gone.
 
-internal import BrokerClient
+package import BrokerClient
 internal import BrokerProtocol
 internal import HostKernel
 internal import LauncherClient
-internal import LinuxKernel
-internal import ModelDialects
-internal import Workspace
+package import LinuxKernel
+package import ModelDialects
+package import Workspace
 
 /// Serves models to the sandboxes of one run.
-final class ModelService {
+package final class ModelService {
     /// Told that a held listener has a request.
-    var onArrival: (Int) -> Void = { _ in }
-    /// Told the role of each call that has ended.
+    package var onArrival: (Int) -> Void = { _ in }
+    /// Told the role of each call that has ended, also within a request: whoever is told may not ask.
     var onCall: (ModelRole) -> Void = { _ in }
     /// Told the first event of each kind and role; all are counted.
-    var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
+    package var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
     /// Told that the broker was lost and replaced, with the reason.
-    var onGap: (String) -> Void = { _ in }
+    package var onGap: (String) -> Void = { _ in }
     /// Told the same while an exam runs whose sandboxes have models.
-    var onGapInExam: (String) -> Void = { _ in }
+    package var onGapInExam: (String) -> Void = { _ in }
     /// Told that there is no broker any more.
-    var onEnd: (SupervisorError) -> Void = { _ in }
+    package var onEnd: (SupervisorError) -> Void = { _ in }
 
-    private let inputs: ModelInputs
-    private let launcher: LauncherClient
-    private let log: String
+    private let settings: ModelSettings
+    private let loop: EventLoop
+    private let start: () throws(SupervisorError) -> BrokerClient
     private var broker: BrokerClient
     private var served: [Int: Served] = [:]
     private var lastListener = 0
-    private var told: [ModelRole: Set<ModelEvent.Kind>] = [:]
-    /// What was used since the last row.
-    private var usage = ModelUsage()
-    /// What was used before this run, and in it, up to the last row.
-    private var usedBefore: ModelUsage
-    private var usedInIteration = ModelUsage()
-    private var usedBySandbox: [Int: ModelUsage] = [:]
-    private var mainRoles: [Int: ModelRole] = [:]
-    /// Whom the broker refused for a budget, in this iteration.
-    private var refused: Set<ModelRole> = []
+    private var claims: BrokerClaims
     private var restarts = 0
     private var isReplacing = false
 
@@ -64,44 +55,56 @@ final class ModelService {
     ///   - log: the file that takes what the broker prints.
     ///   - used: what was used before this run.
     /// - Throws: ``SupervisorError``.
-    init(
+    convenience init(
         _ inputs: ModelInputs,
         on launcher: LauncherClient,
         log: String,
         used: ModelUsage
     ) throws(SupervisorError) {
-        self.inputs = inputs
-        self.launcher = launcher
-        self.log = log
-        usedBefore = used
-        broker = try Self.start(inputs, launcher, log)
+        try self.init(inputs.settings, on: launcher.loop, used: used) {
+            () throws(SupervisorError) in
+            let opened = try system("open the broker's log", log) { () throws(SystemError) in
+                Descriptor?.Box(
+                    try Descriptor.open(log, [.write, .create, .append], permissions: 0o600)
+                )
+            }
+            guard let file = opened.take() else { fatalError("a box that was just filled is full") }
+            return try brokered { () throws(BrokerError) in
+                try BrokerClient(inputs.start, on: launcher, log: file, cassette: inputs.cassette?.file)
+            }
+        }
+    }
+
+    /// Serves models by brokers that somebody else starts.
+    ///
+    /// - Parameters:
+    ///   - settings: what the configuration says.
+    ///   - loop: the supervisor's loop.
+    ///   - used: what was used before this run.
+    ///   - start: starts a broker and configures it.
+    /// - Throws: ``SupervisorError``.
+    package init(
+        _ settings: ModelSettings,
+        on loop: EventLoop,
+        used: ModelUsage,
+        start: @escaping () throws(SupervisorError) -> BrokerClient
+    ) throws(SupervisorError) {
+        self.settings = settings
+        self.loop = loop
+        self.start = start
+        claims = BrokerClaims(campaign: used)
+        broker = try start()
         try watchBroker()
     }
 
-    private static func start(
-        _ inputs: ModelInputs,
-        _ launcher: LauncherClient,
-        _ log: String
-    ) throws(SupervisorError) -> BrokerClient {
-        let opened = try system("open the broker's log", log) { () throws(SystemError) in
-            Descriptor?.Box(
-                try Descriptor.open(log, [.write, .create, .append], permissions: 0o600)
-            )
-        }
-        guard let file = opened.take() else { fatalError("a box that was just filled is full") }
-        return try brokered { () throws(BrokerError) in
-            try BrokerClient(inputs.start, on: launcher, log: file, cassette: inputs.cassette?.file)
-        }
-    }
-
     private func watchBroker() throws(SupervisorError) {
-        broker.onReport = { [unowned self] report in take(report) }
+        broker.onReport = { [unowned self] (report) throws(BrokerError) in try take(report) }
         broker.onLost = { [unowned self] error in replaceBroker(error) }
         try setAccounts()
     }
 
     /// Ends the broker; every listener must be closed.
-    func end() throws(SupervisorError) {
+    package func end() throws(SupervisorError) {
         broker.onLost = { _ in }
         try brokered { () throws(BrokerError) in try broker.end() }
     }
@@ -110,7 +113,7 @@ final class ModelService {
 
     /// Whether any of these roles has a model.
     func hasModel(for roles: [ModelRole]) -> Bool {
-        roles.contains { inputs.settings.roles[$0] != nil }
+        roles.contains { settings.roles[$0] != nil }
     }
 
     /// Serves a sandbox at its endpoint; nothing where none of its roles has a model.
@@ -127,8 +130,7 @@ final class ModelService {
         roles: [ModelRole],
         bodies: BrokerClient.Along?
     ) throws(SupervisorError) -> Int? {
-        let pinned = roles.compactMap { role in pin(role) }
-        guard !pinned.isEmpty else { return nil }
+        guard hasModel(for: roles) else { return nil }
         guard let endpoint = sandbox.endpoint else {
             throw SupervisorError(
                 .hostFailed,
@@ -138,62 +140,97 @@ final class ModelService {
                 remedy: "write network: endpoint in its policy; see the launcher's messages"
             )
         }
+        return try serve(at: endpoint, roles: roles, bodies: bodies)
+    }
+
+    /// Serves whoever reaches an endpoint; nothing where none of the roles has a model.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the listener.
+    ///   - roles: who speaks there, the usual one first.
+    ///   - bodies: as above.
+    /// - Returns: the listener's number.
+    /// - Throws: ``SupervisorError``.
+    package func serve(
+        at endpoint: BrokerClient.Along,
+        roles: [ModelRole],
+        bodies: BrokerClient.Along?
+    ) throws(SupervisorError) -> Int? {
         lastListener += 1
         let number = lastListener
-        var accounted: [PinnedRole] = []
-        for role in pinned {
-            let name = Self.account(of: number, role.role)
-            accounted.append(
-                PinnedRole(role: role.role, pin: role.pin, accounts: role.accounts + [name])
-            )
-        }
-        usedBySandbox[number] = ModelUsage()
-        mainRoles[number] = pinned[0].role
-        try setAccounts(of: number, pinned.map(\.role))
-        let first = inputs.settings.roles[pinned[0].role]
+        let pinned = roles.compactMap { pin($0, at: number) }
+        guard let main = pinned.first?.role else { return nil }
         let terms = ListenerTerms(
             listener: number,
-            roles: accounted,
+            roles: pinned,
             isSealed: bodies == nil,
-            unknownFields: first?.unknownFields ?? .drop,
-            maximumConcurrency: first?.maximumConcurrency ?? 8
+            unknownFields: settings.roles[main]?.unknownFields ?? .drop,
+            maximumConcurrency: settings.roles[main]?.maximumConcurrency ?? 8
         )
-        try asked { (broker) throws(BrokerError) in
-            try broker.open(terms, endpoint: endpoint, bodies: bodies)
+        claims.open(number, roles: pinned.map(\.role))
+        do throws(SupervisorError) {
+            try setAccounts(of: terms)
+            try asked { (broker) throws(BrokerError) in
+                try broker.open(terms, endpoint: endpoint, bodies: bodies)
+            }
+        } catch {
+            claims.close(number)
+            throw error
         }
         served[number] = Served(terms: terms, endpoint: endpoint, bodies: bodies)
         return number
     }
 
-    /// Closes a listener; on return nobody has a descriptor of it.
-    func close(_ listener: Int) throws(SupervisorError) {
+    /// Closes a listener; on return nobody listens there, and no broker that is honest has a descriptor
+    /// of it.
+    package func close(_ listener: Int) throws(SupervisorError) {
         guard let gone = served.removeValue(forKey: listener) else { return }
-        usedBySandbox[listener] = nil
-        do { _ = gone.endpoint.take() }
-        guard !broker.isLost else { return }
-        do throws(BrokerError) { _ = try broker.close(listener) } catch {
-            // Another broker never had it.
-            try replace(error)
+        defer { Self.endListening(gone.endpoint) }
+        var problem: BrokerError?
+        if !broker.isLost {
+            do throws(BrokerError) { _ = try broker.close(listener) } catch { problem = error }
         }
+        // What was told until here was counted; of what is closed nothing can be told.
+        claims.close(listener)
+        // Another broker never had it.
+        if let problem { try replace(problem) }
+    }
+
+    // The broker may say that it closed what it still has: then the kernel ends it for every holder.
+    private static func endListening(_ endpoint: BrokerClient.Along) {
+        do throws(SystemError) {
+            try endpoint.withDescriptor { (descriptor) throws(SystemError) in
+                try descriptor.shutDownSocket()
+            }
+        } catch {
+            // It listens no more.
+        }
+        do { _ = endpoint.take() }
     }
 
     /// Keeps the next request of a listener waiting, or lets it go on.
-    func setHeld(_ listener: Int, _ isHeld: Bool) throws(SupervisorError) {
+    package func setHeld(_ listener: Int, _ isHeld: Bool) throws(SupervisorError) {
         guard let state = served[listener], state.isHeld != isHeld else { return }
         served[listener]?.isHeld = isHeld
+        claims.setHeld(listener, isHeld)
         guard !broker.isLost else { return }
         do throws(BrokerError) {
             try isHeld ? broker.hold(listener) : broker.release(listener)
         } catch { try replace(error) }
     }
 
-    private func pin(_ role: ModelRole) -> PinnedRole? {
-        guard let pin = inputs.settings.pin(of: role) else { return nil }
+    private func pin(
+        _ role: ModelRole,
+        at listener: Int
+    ) -> PinnedRole? {
+        guard let pin = settings.pin(of: role) else { return nil }
+        let session = BrokerClaims.session(of: listener)
         return PinnedRole(
             role: role,
             pin: pin,
             accounts: [
                 "campaign", "iteration", "campaign:\(role.rawValue)", "iteration:\(role.rawValue)",
+                "\(session):\(role.rawValue)",
             ]
         )
     }
@@ -201,35 +238,28 @@ final class ModelService {
     // MARK: - budgets
 
     /// A new iteration has begun: its budgets are whole again.
-    func beginIteration() throws(SupervisorError) {
-        usedInIteration = ModelUsage()
-        refused = []
+    package func beginIteration() throws(SupervisorError) {
+        claims.beginIteration()
         try setAccounts()
     }
 
     private func setAccounts() throws(SupervisorError) {
-        let all = inputs.settings.budget
-        try set(all.campaign, usedBefore.total, "campaign")
-        try set(all.iteration, usedInIteration.total, "iteration")
-        for role in inputs.settings.roles.keys {
-            guard let budget = inputs.settings.roles[role]?.budget else { continue }
-            try set(budget.campaign, usedBefore.share(of: role), "campaign:\(role.rawValue)")
-            try set(budget.iteration, usedInIteration.share(of: role), "iteration:\(role.rawValue)")
+        try set(settings.budget.campaign, claims.campaign.total, "campaign")
+        try set(settings.budget.iteration, claims.iteration.total, "iteration")
+        for (role, settings) in settings.roles {
+            let (name, budget) = (role.rawValue, settings.budget)
+            try set(budget.campaign, claims.campaign.share(of: role), "campaign:\(name)")
+            try set(budget.iteration, claims.iteration.share(of: role), "iteration:\(name)")
         }
     }
 
-    private static func account(of listener: Int, _ role: ModelRole) -> String {
-        "sandbox:\(listener):\(role.rawValue)"
-    }
-
-    private func setAccounts(
-        of listener: Int,
-        _ roles: [ModelRole]
-    ) throws(SupervisorError) {
-        for role in roles {
-            let limits = inputs.settings.roles[role]?.budget.sandbox ?? .unlimited
-            let used = usedBySandbox[listener]?.share(of: role) ?? ModelUsage.Share()
-            try set(limits, used, Self.account(of: listener, role))
+    // The account of its own is the last of each role's.
+    private func setAccounts(of terms: ListenerTerms) throws(SupervisorError) {
+        let used = claims.used(at: terms.listener)
+        for pinned in terms.roles {
+            guard let name = pinned.accounts.last else { continue }
+            let limits = settings.roles[pinned.role]?.budget.sandbox ?? .unlimited
+            try set(limits, used.share(of: pinned.role), name)
         }
     }
 
@@ -248,48 +278,35 @@ final class ModelService {
     }
 
     /// Whether a budget that a role draws on has nothing left, or too little for what was asked last.
-    func isSpent(for role: ModelRole) -> Bool {
-        guard !refused.contains(role) else { return true }
-        let settings = inputs.settings
+    package func isSpent(for role: ModelRole) -> Bool {
+        guard !claims.refused.contains(role) else { return true }
         guard let own = settings.roles[role]?.budget else { return false }
         let limits = [
-            (settings.budget.campaign, usedBefore.total),
-            (settings.budget.iteration, usedInIteration.total),
-            (own.campaign, usedBefore.share(of: role)),
-            (own.iteration, usedInIteration.share(of: role)),
+            (settings.budget.campaign, claims.campaign.total),
+            (settings.budget.iteration, claims.iteration.total),
+            (own.campaign, claims.campaign.share(of: role)),
+            (own.iteration, claims.iteration.share(of: role)),
         ]
         return limits.contains { limit, used in limit.isReached(by: used) }
     }
 
     // MARK: - what the broker tells
 
-    private func take(_ report: BrokerReport) {
-        switch report {
-        case .call(let call):
-            usage.add(call)
-            usedBefore.add(call)
-            usedInIteration.add(call)
-            usedBySandbox[call.listener]?.add(call)
-            onCall(call.role)
-        case .event(let listener, let role, let event):
-            // What cannot be read names no model; then whoever speaks at the listener asked for it.
-            let role = role ?? mainRoles[listener] ?? .codingAgent
-            usage.add(event, of: role)
-            if event.kind == .budgetSpent { refused.insert(role) }
-            if told[role, default: []].insert(event.kind).inserted { onEvent(role, event) }
-        case .arrived(let listener): onArrival(listener)
-        case .failed(_, let failure):
-            onEvent(.codingAgent, ModelEvent(.upstreamFailed, "\(failure)"))
-        case .ready, .configured, .opened, .closed: break
+    // Counted at once, also within a request; told from the loop, because whoever is told may ask.
+    private func take(_ report: BrokerReport) throws(BrokerError) {
+        let taken = try claims.take(report)
+        if case .call(let call) = report { onCall(call.role) }
+        guard let notice = taken else { return }
+        _ = loop.at(MonotonicTime.now) { [weak self] in
+            switch notice {
+            case .event(let role, let event): self?.onEvent(role, event)
+            case .arrival(let listener): self?.onArrival(listener)
+            }
         }
     }
 
     /// What was used since the last time, for a row; nothing where nothing was.
-    func takeUsage() -> ModelUsage? {
-        guard !usage.isEmpty else { return nil }
-        defer { usage = ModelUsage() }
-        return usage
-    }
+    package func takeUsage() -> ModelUsage? { claims.takeUnwritten() }
 
     // Asks the broker, and once more the one that takes its place where it is lost.
     private func asked(
@@ -321,7 +338,7 @@ final class ModelService {
         var problem: SupervisorError? = SupervisorError(error)
         while let reason = problem {
             restarts += 1
-            usage.gaps += 1
+            claims.countGap()
             guard restarts <= Self.maximumRestarts else { throw reason }
             do throws(SupervisorError) {
                 try begin()
@@ -335,10 +352,10 @@ final class ModelService {
     private func begin() throws(SupervisorError) {
         // One that speaks nonsense still runs; one that has ended cannot be ended again.
         do throws(BrokerError) { try broker.end() } catch {}
-        broker = try Self.start(inputs, launcher, log)
+        broker = try start()
         try watchBroker()
         for (number, state) in served.sorted(by: { $0.key < $1.key }) {
-            try setAccounts(of: number, state.terms.roles.map(\.role))
+            try setAccounts(of: state.terms)
             try brokered { () throws(BrokerError) in
                 try broker.open(state.terms, endpoint: state.endpoint, bodies: state.bodies)
                 if state.isHeld { try broker.hold(number) }

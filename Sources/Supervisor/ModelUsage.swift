@@ -122,5 +122,5 @@ package struct ModelUsage: Equatable {
     }
 
     /// Nothing used.
-    init() {}
+    package init() {}
 }

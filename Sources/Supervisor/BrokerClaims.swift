@@ -1,0 +1,147 @@
+internal import BrokerClient
+internal import BrokerProtocol
+internal import ModelDialects
+
+/// What the brokers of one run say was used, and how far they are believed.
+///
+/// A broker that was broken into says what it wants. Whatever it says, and however often, takes one place
+/// for each role and kind; what it cannot know, because the listener is not open or the role does not
+/// speak there, is an error, and another broker takes its place.
+struct BrokerClaims {
+    /// What somebody has to be told of.
+    enum Notice: Equatable {
+        /// The first event of its kind and role.
+        case event(ModelRole, ModelEvent)
+        /// The first request since a listener is held.
+        case arrival(Int)
+    }
+
+    private struct Desk {
+        let roles: [ModelRole]
+        let session: String
+        var isHeld = false
+        var hasArrival = false
+    }
+
+    /// What was used since the last row.
+    private(set) var unwritten = ModelUsage()
+    /// What was used before this run, and in it.
+    private(set) var campaign: ModelUsage
+    /// What was used in this iteration.
+    private(set) var iteration = ModelUsage()
+    /// Whom the broker refused for a budget, in this iteration.
+    private(set) var refused: Set<ModelRole> = []
+
+    private var desks: [Int: Desk] = [:]
+    private var sessions: [String: ModelUsage] = [:]
+    private var told: [ModelRole: Set<ModelEvent.Kind>] = [:]
+    private var toldFailures = 0
+
+    // A failure has a text of its own, so that the kind alone is no reason to tell only the first.
+    private static let maximumFailures = 10
+
+    /// Begins with what was used before this run.
+    init(campaign: ModelUsage) { self.campaign = campaign }
+
+    // MARK: - listeners
+
+    /// The name of the session whose budget a listener draws on.
+    static func session(of listener: Int) -> String { "sandbox:\(listener)" }
+
+    /// A listener is about to be opened.
+    mutating func open(_ listener: Int, roles: [ModelRole]) {
+        let session = Self.session(of: listener)
+        desks[listener] = Desk(roles: roles, session: session)
+        if sessions[session] == nil { sessions[session] = ModelUsage() }
+    }
+
+    /// A listener is closed: nothing can be said of it any more.
+    mutating func close(_ listener: Int) {
+        guard let desk = desks.removeValue(forKey: listener) else { return }
+        sessions[desk.session] = nil
+    }
+
+    /// A listener is held from now on, or no more.
+    mutating func setHeld(_ listener: Int, _ isHeld: Bool) {
+        desks[listener]?.isHeld = isHeld
+        desks[listener]?.hasArrival = false
+    }
+
+    /// What a listener's session used.
+    func used(at listener: Int) -> ModelUsage {
+        desks[listener].flatMap { sessions[$0.session] } ?? ModelUsage()
+    }
+
+    // MARK: - counting
+
+    /// A new iteration has begun.
+    mutating func beginIteration() {
+        iteration = ModelUsage()
+        refused = []
+    }
+
+    /// A broker was lost.
+    mutating func countGap() { unwritten.gaps += 1 }
+
+    /// What was used since the last time, for a row; nothing where nothing was.
+    mutating func takeUnwritten() -> ModelUsage? {
+        guard !unwritten.isEmpty else { return nil }
+        defer { unwritten = ModelUsage() }
+        return unwritten
+    }
+
+    /// Takes what a broker tells by itself.
+    ///
+    /// - Parameter report: what it tells.
+    /// - Returns: what somebody has to be told of.
+    /// - Throws: ``BrokerError/protocolBroken(during:detail:)`` where no broker can say so.
+    mutating func take(_ report: BrokerReport) throws(BrokerError) -> Notice? {
+        switch report {
+        case .call(let call):
+            let desk = try desk(call.listener, role: call.role)
+            unwritten.add(call)
+            campaign.add(call)
+            iteration.add(call)
+            sessions[desk.session]?.add(call)
+            return nil
+        case .event(let listener, let role, let event):
+            let desk = try desk(listener, role: role)
+            // What cannot be read names no model; then whoever speaks at the listener asked for it.
+            let role = role ?? desk.roles[0]
+            unwritten.add(event, of: role)
+            if event.kind == .budgetSpent { refused.insert(role) }
+            guard told[role, default: []].insert(event.kind).inserted else { return nil }
+            return .event(role, event)
+        case .arrived(let listener):
+            let desk = try desk(listener, role: nil)
+            // One may have come before the broker read of the release.
+            guard desk.isHeld, !desk.hasArrival else { return nil }
+            desks[listener]?.hasArrival = true
+            return .arrival(listener)
+        case .failed(let listener, let failure):
+            var role = ModelRole.codingAgent
+            if let listener { role = try desk(listener, role: nil).roles[0] }
+            let event = ModelEvent(.upstreamFailed, "\(failure)")
+            unwritten.add(event, of: role)
+            guard toldFailures < Self.maximumFailures else { return nil }
+            toldFailures += 1
+            return .event(role, event)
+        case .ready, .configured, .opened, .closed:
+            throw Self.lie("it answers what nobody asked")
+        }
+    }
+
+    private func desk(_ listener: Int, role: ModelRole?) throws(BrokerError) -> Desk {
+        guard let desk = desks[listener] else {
+            throw Self.lie("it reports of listener \(listener), which is not open")
+        }
+        if let role, !desk.roles.contains(role) {
+            throw Self.lie("it reports of \(role.rawValue) at listener \(listener) of another role")
+        }
+        return desk
+    }
+
+    private static func lie(_ detail: String) -> BrokerError {
+        .protocolBroken(during: "serve models", detail: detail)
+    }
+}
