@@ -46,11 +46,16 @@ struct BrokerClaims {
     // MARK: - listeners
 
     /// The name of the session whose budget a listener draws on.
-    static func session(of listener: Int) -> String { "sandbox:\(listener)" }
+    ///
+    /// A rollout's sandbox is one session. The coding agent's lasts as long as the run: an agent
+    /// that ends and is started again, in its home as it left it, has no new budget for it.
+    static func session(of listener: Int, _ roles: [ModelRole]) -> String {
+        roles.first == .codingAgent ? "sandbox:coding-agent" : "sandbox:\(listener)"
+    }
 
     /// A listener is about to be opened.
     mutating func open(_ listener: Int, roles: [ModelRole]) {
-        let session = Self.session(of: listener)
+        let session = Self.session(of: listener, roles)
         desks[listener] = Desk(roles: roles, session: session)
         if sessions[session] == nil { sessions[session] = ModelUsage() }
     }
@@ -58,7 +63,7 @@ struct BrokerClaims {
     /// A listener is closed: nothing can be said of it any more.
     mutating func close(_ listener: Int) {
         guard let desk = desks.removeValue(forKey: listener) else { return }
-        sessions[desk.session] = nil
+        if desk.roles.first != .codingAgent { sessions[desk.session] = nil }
     }
 
     /// A listener is held from now on, or no more.
@@ -70,6 +75,11 @@ struct BrokerClaims {
     /// What a listener's session used.
     func used(at listener: Int) -> ModelUsage {
         desks[listener].flatMap { sessions[$0.session] } ?? ModelUsage()
+    }
+
+    /// What the coding agent's session used.
+    var usedByCodingAgent: ModelUsage {
+        sessions[Self.session(of: 0, [.codingAgent])] ?? ModelUsage()
     }
 
     // MARK: - counting

@@ -158,7 +158,7 @@ package final class ModelService {
     ) throws(SupervisorError) -> Int? {
         lastListener += 1
         let number = lastListener
-        let pinned = roles.compactMap { pin($0, at: number) }
+        let pinned = roles.compactMap { pin($0, at: number, among: roles) }
         guard let main = pinned.first?.role else { return nil }
         let terms = ListenerTerms(
             listener: number,
@@ -221,10 +221,11 @@ package final class ModelService {
 
     private func pin(
         _ role: ModelRole,
-        at listener: Int
+        at listener: Int,
+        among roles: [ModelRole]
     ) -> PinnedRole? {
         guard let pin = settings.pin(of: role) else { return nil }
-        let session = BrokerClaims.session(of: listener)
+        let session = BrokerClaims.session(of: listener, roles)
         return PinnedRole(
             role: role,
             pin: pin,
@@ -281,12 +282,15 @@ package final class ModelService {
     package func isSpent(for role: ModelRole) -> Bool {
         guard !claims.refused.contains(role) else { return true }
         guard let own = settings.roles[role]?.budget else { return false }
-        let limits = [
+        var limits = [
             (settings.budget.campaign, claims.campaign.total),
             (settings.budget.iteration, claims.iteration.total),
             (own.campaign, claims.campaign.share(of: role)),
             (own.iteration, claims.iteration.share(of: role)),
         ]
+        if role == .codingAgent {
+            limits.append((own.sandbox, claims.usedByCodingAgent.share(of: role)))
+        }
         return limits.contains { limit, used in limit.isReached(by: used) }
     }
 

@@ -159,7 +159,7 @@ public struct ModelRoleSettings: Sendable, Equatable {
 
 /// Limits by what they are counted over.
 public struct ModelBudget: Sendable, Equatable {
-    /// One sandbox: the coding agent's session, or one rollout.
+    /// One sandbox: one rollout, or the coding agent in one run, its restarts included.
     public let sandbox: ModelLimits
     /// One iteration: from one submission's verdict to the next.
     public let iteration: ModelLimits
