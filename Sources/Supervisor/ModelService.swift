@@ -70,7 +70,12 @@ package final class ModelService {
             }
             guard let file = opened.take() else { fatalError("a box that was just filled is full") }
             return try brokered { () throws(BrokerError) in
-                try BrokerClient(inputs.start, on: launcher, log: file, cassette: inputs.cassette?.file)
+                try BrokerClient(
+                    inputs.start,
+                    on: launcher,
+                    log: file,
+                    cassette: inputs.cassette?.file
+                )
             }
         }
     }
