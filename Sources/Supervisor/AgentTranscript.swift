@@ -16,10 +16,30 @@ package struct AgentTranscript {
     private static let deepest = 12
     private static let mostBytes = 64 << 20
 
+    private struct File {
+        let path: String
+        let size: Int
+        let line: [UInt8]
+    }
+
     private var left: Int
-    private var count = 0
-    /// The lines so far.
-    package private(set) var lines: [UInt8] = []
+    private var files: [File] = []
+
+    /// A line for each file.
+    package var lines: [UInt8] { files.flatMap(\.line) }
+
+    /// Puts in the place of every file that is empty now what it held before.
+    ///
+    /// Programs write such files anew from their beginning, and one that is killed meanwhile leaves
+    /// nothing of what it had written before.
+    ///
+    /// - Parameter earlier: the same session's, from a moment at which the agent was frozen.
+    package mutating func fill(from earlier: AgentTranscript) {
+        files = files.map { file in
+            guard file.size == 0 else { return file }
+            return earlier.files.first { $0.path == file.path && $0.size > 0 } ?? file
+        }
+    }
 
     /// Reads a file or directory of a home.
     ///
@@ -34,7 +54,7 @@ package struct AgentTranscript {
 
     // What cannot be read is told in its place: an agent may take the rights of its own files away.
     private mutating func take(_ path: String, in home: borrowing Descriptor, depth: Int) {
-        guard count < Self.mostFiles, depth < Self.deepest else { return }
+        guard files.count < Self.mostFiles, depth < Self.deepest else { return }
         do throws(SystemError) {
             let file = try home.openBeneath(path, [.read, .nonBlocking])
             let status = try file.status()
@@ -67,14 +87,13 @@ package struct AgentTranscript {
         of size: Int,
         saying problem: String? = nil
     ) {
-        count += 1
         left -= bytes.count
         let line: JSONValue = [
             "schema": .string(Self.schema), "path": .string(path), "bytes": JSONValue(size),
             "cut": .bool(bytes.count < size), "problem": problem.map { .string($0) } ?? .null,
             "text": .string(String(decoding: bytes, as: UTF8.self)),
         ]
-        lines += line.canonicalBytes + [0x0A]
+        files.append(File(path: path, size: size, line: line.canonicalBytes + [0x0A]))
     }
 }
 
@@ -84,13 +103,20 @@ extension StateLayout {
 }
 
 extension CodingSandbox {
+    /// What the agent calls its transcript, as it is now; nothing where its profile names none.
+    func readTranscript() -> AgentTranscript? {
+        supervision.inputs.codingAgent.transcript.map { kept in
+            AgentTranscript(of: kept.path, in: home.directory, limit: kept.limit)
+        }
+    }
+
     /// Keeps the transcript of an agent that has just ended.
     ///
     /// - Throws: ``SupervisorError``.
     func keepTranscript() throws(SupervisorError) {
-        let agent = supervision.inputs.codingAgent
-        guard let kept = agent.transcript else { return }
-        let transcript = AgentTranscript(of: kept.path, in: home.directory, limit: kept.limit)
+        guard var transcript = readTranscript() else { return }
+        if let heldTranscript { transcript.fill(from: heldTranscript) }
+        heldTranscript = nil
         let folder = supervision.layout.transcripts(supervision.inputs.experiment.id)
         try system("keep the agent's transcript", folder) { () throws(SystemError) in
             let parent = try Descriptor.open(

@@ -27,6 +27,8 @@ final class CodingSandbox {
     private(set) var listener: Int?
     private var isFreezeWanted = false
     private var holds = 0
+    /// The transcript as it was when the agent was frozen for the last time.
+    var heldTranscript: AgentTranscript?
     private var mayRun = false
 
     private static let viewSize = ByteCount.mebibytes(256)
@@ -227,8 +229,9 @@ final class CodingSandbox {
             // frozen may not see a sealed exam: the agent ends, as if it had ended by itself.
             guard case .refused(let failure) = error else { throw SupervisorError(error) }
             onResistance(failure)
-            try kill()
+            return try kill()
         }
+        heldTranscript = readTranscript()
     }
 
     /// Has its silence begin anew: it was heard in another way than by its output.

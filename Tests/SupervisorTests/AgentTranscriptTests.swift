@@ -45,6 +45,23 @@ struct AgentTranscriptTests {
         #expect(try kept(".agent/none").first?["problem"] == "ENOENT")
     }
 
+    @Test("a file that its writer's end left empty is kept as it was when the agent was frozen")
+    func emptied() throws {
+        defer { try? FileManager.default.removeItem(at: home) }
+        let path = try BeneathPath(".agent/sessions")
+        let directory = try Descriptor.open(home.path, [.read, .directory])
+        let frozen = AgentTranscript(of: path, in: directory, limit: 1 << 20)
+        try write("", "sessions/a.jsonl")
+        try write("two and more", "sessions/deep/b.jsonl")
+        try write("", "sessions/new.jsonl")
+        var ended = AgentTranscript(of: path, in: directory, limit: 1 << 20)
+        ended.fill(from: frozen)
+        let lines = try ended.lines.split(separator: 0x0A).map { line in
+            try JSONValue(parsing: Array(line), limits: .document)
+        }
+        #expect(lines.map { $0["text"] } == ["one", "two and more", ""])
+    }
+
     @Test("no link is followed, no pipe is waited for, and both are told")
     func odd() throws {
         defer { try? FileManager.default.removeItem(at: home) }
