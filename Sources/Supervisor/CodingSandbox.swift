@@ -229,9 +229,9 @@ final class CodingSandbox {
             // frozen may not see a sealed exam: the agent ends, as if it had ended by itself.
             guard case .refused(let failure) = error else { throw SupervisorError(error) }
             onResistance(failure)
-            return try kill()
+            try kill()
         }
-        heldTranscript = readTranscript()
+        if sandbox.isFrozen { heldTranscript = readTranscript() }
     }
 
     /// Has its silence begin anew: it was heard in another way than by its output.
