@@ -13,9 +13,12 @@ extension ExamRun {
         do throws(ExamBreak) {
             let files = site.candidate.files + order.candidate
             try ExamTree.make(site, home: "candidate", files: files) { trees.append($0) }
-            try ExamTree.make(site, home: "examiner", files: site.examiner.files) {
-                trees.append($0)
-            }
+            try ExamTree.make(
+                site,
+                home: "examiner",
+                files: site.examiner.files,
+                hasPackages: true
+            ) { trees.append($0) }
             try startExaminer(plan)
         } catch {
             return void(error)

@@ -9,6 +9,11 @@ public struct ExamSite {
     public let launcher: LauncherClient
     /// Fills an empty directory with the system image; called once for each tree.
     public let fillImage: (borrowing Descriptor) throws(SystemError) -> Void
+    /// Adds the examiner's packages to a directory that holds the image; does nothing where there are
+    /// none.
+    public var fillPackages: (borrowing Descriptor) throws(SystemError) -> Void = {
+        (_: borrowing Descriptor) throws(SystemError) in
+    }
     /// The benchmark's name and version, which its examiner must answer with.
     public let benchmark: BenchmarkName
     /// What is shown to candidates under `/candidate`, and how they are started.

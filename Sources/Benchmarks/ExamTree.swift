@@ -11,12 +11,14 @@ enum ExamTree {
     ///   - site: where the image comes from and how large the tree may be.
     ///   - home: the directory, which the image holds, that the files go to.
     ///   - files: the files.
+    ///   - hasPackages: whether the examiner's packages are added.
     ///   - made: is given the tree before it is filled, so that a failure cannot lose it.
     /// - Throws: ``ExamBreak``.
     static func make(
         _ site: ExamSite,
         home: String,
         files: [ExamFile],
+        hasPackages: Bool = false,
         made: (SandboxTree) -> Void
     ) throws(ExamBreak) {
         let tree: SandboxTree
@@ -28,6 +30,7 @@ enum ExamTree {
         made(tree)
         do throws(SystemError) {
             try site.fillImage(tree.directory)
+            if hasPackages { try site.fillPackages(tree.directory) }
             let directory = try tree.directory.openBeneath(home, [.directory])
             for file in files { try write(file, beneath: directory) }
         } catch {

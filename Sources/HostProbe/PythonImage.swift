@@ -174,7 +174,7 @@ public enum PythonImage {
     }
 
     /// The directory of the C library, below `usr` even where the host keeps it above.
-    private static func libraryDirectory(of libraries: SharedLibraries) -> String {
+    static func libraryDirectory(of libraries: SharedLibraries) -> String {
         let directory = libraries.found["libc.so.6"].flatMap { path in
             path.lastIndex(of: "/").map { String(path[..<$0].dropFirst()) }
         }

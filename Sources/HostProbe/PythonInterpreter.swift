@@ -111,16 +111,19 @@ public enum PythonSearch {
     /// - Parameters:
     ///   - named: a path from the configuration, which is then the only one looked at.
     ///   - homes: home directories whose version managers are looked at.
-    /// - Returns: an interpreter of version 3.9 or newer.
+    ///   - oldest: the second number of the oldest version that will do.
+    /// - Returns: an interpreter.
     /// - Throws: ``HostProbeError`` with what was wrong with each one.
-    public static func find(named: String?, homes: [String]) throws(HostProbeError)
-        -> PythonInterpreter
-    {
-        if let named { return try PythonInterpreter(path: named) }
+    public static func find(
+        named: String?,
+        homes: [String],
+        oldest: Int = PythonInterpreter.oldestMinorVersion
+    ) throws(HostProbeError) -> PythonInterpreter {
+        if let named { return try newEnough(PythonInterpreter(path: named), oldest) }
         var reasons: [String] = []
         for path in candidates(homes: homes) {
             do throws(HostProbeError) {
-                return try PythonInterpreter(path: path)
+                return try newEnough(PythonInterpreter(path: path), oldest)
             } catch {
                 reasons.append("\(path): \(error.reason)")
             }
@@ -129,8 +132,23 @@ public enum PythonSearch {
             operation: "find a Python interpreter",
             location: homes.joined(separator: ", "),
             reason: reasons.joined(separator: "; "),
-            remedy: "install CPython 3.9 or newer (apt-get install python3), or name one"
+            remedy: "install CPython 3.\(oldest) or newer (apt-get install python3), or name one"
         )
+    }
+
+    private static func newEnough(
+        _ python: PythonInterpreter,
+        _ oldest: Int
+    ) throws(HostProbeError) -> PythonInterpreter {
+        guard python.minorVersion >= oldest else {
+            throw HostProbeError(
+                operation: "look at a Python interpreter",
+                location: python.path,
+                reason: "version \(python.version), and the benchmark needs 3.\(oldest)",
+                remedy: "install CPython 3.\(oldest) or newer, or name one with sandbox.python"
+            )
+        }
+        return python
     }
 
     private static func numbers(of version: String) -> [Int] {

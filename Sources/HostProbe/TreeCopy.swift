@@ -15,7 +15,10 @@ enum TreeCopy {
             let status = try FileStatus(of: name, in: source)
             switch status.kind {
             case .directory:
-                try target.makeDirectory(name)
+                // A second image may be laid over the first; what is no directory is never replaced.
+                do throws(SystemError) { try target.makeDirectory(name) } catch
+                    where error.isAlreadyThere
+                {}
                 let from = try source.openBeneath(name, [.read, .directory])
                 let to = try target.openBeneath(name, [.read, .directory])
                 try to.setPermissions(status.permissions)

@@ -40,6 +40,9 @@ struct BenchmarkCheck: ParsableCommand {
     @Option(help: "The most candidate sandboxes at one time.")
     var concurrency = 4
 
+    @Option(help: "The benchmark's domain, where it has several; the first one otherwise.")
+    var domain: String?
+
     @Flag(help: "Only read: no root is needed, and no exam is run.")
     var staticOnly = false
 
@@ -50,16 +53,24 @@ struct BenchmarkCheck: ParsableCommand {
 
     func run() throws {
         let installation = try Installation.find()
-        let files = try BenchmarkFiles(
+        var reading = BenchmarkFiles.Reading(
             directory: try directory(installation),
-            installation: installation
+            installation: installation,
+            layout: StateLayout(root: state.stateDirectory)
         )
+        if let domain { reading.settings["domain"] = domain }
+        let manifest = try reading.manifest()
+        if manifest.packages != nil {
+            try StateAccess.requireRoot(to: "install the packages of a benchmark")
+        }
+        let files = try BenchmarkFiles(reading)
         var findings = ConformanceFindings(benchmark: files.manifest.benchmark)
         try BenchmarkReading(files).check(&findings)
         if !staticOnly {
             try StateAccess.requireRoot(to: "run the exams of a conformance check")
             let bench = try ConformanceBench(
                 files,
+                python: reading.interpreter(for: manifest),
                 layout: state.layout(),
                 installation: installation,
                 concurrency: concurrency
@@ -188,7 +199,7 @@ struct BenchmarkReading {
         do throws(SystemError) {
             let key = try KernelRandom.bytes(SplitDraw.secretByteCount)
             do throws(WorkspaceError) {
-                let draw = try SplitDraw(of: tasks.map { ($0.id, $0.family) }, key: key)
+                let draw = try SplitDraw(of: tasks, key: key)
                 let detail =
                     "\(tasks.count) tasks of \(families.count) families: \(draw.train.count) train, "
                     + "\(draw.test.count) sealed"

@@ -29,6 +29,7 @@ final class ConformanceBench {
     /// Prepares the place: as root first, as the supervisor's user afterwards.
     init(
         _ files: BenchmarkFiles,
+        python: PythonInterpreter,
         layout: StateLayout,
         installation: Installation,
         concurrency: Int
@@ -37,12 +38,6 @@ final class ConformanceBench {
         self.layout = layout
         self.concurrency = concurrency
         id = try Self.randomName()
-        let python: PythonInterpreter
-        do throws(HostProbeError) {
-            python = try PythonSearch.find(named: nil, homes: ["/root"])
-        } catch {
-            throw SupervisorError(.hostFailed, error)
-        }
         let image = try SandboxSite.buildImage(of: python, layout)
         try layout.create(experiment: id)
         let source = PolicySource(
@@ -271,7 +266,7 @@ final class ConformanceBench {
             command: manifest.candidate.command,
             files: Self.files(files.candidate) + more
         )
-        return ExamSite(
+        var site = ExamSite(
             launcher: sandboxes.launcher,
             fillImage: { directory throws(SystemError) in
                 do throws(SupervisorError) { try sandboxes.fill(directory) } catch {
@@ -294,6 +289,8 @@ final class ConformanceBench {
                 seconds: Double(manifest.limits.seconds)
             )
         )
+        if let packages = files.environment { site.fillPackages = packages.copier }
+        return site
     }
 
     // MARK: - words

@@ -212,7 +212,7 @@ struct RecordChecks {
                 + "and committed to before the first score"
         )
         do throws(WorkspaceError) {
-            let draw = try SplitDraw(of: tasks.map { ($0.id, $0.family) }, key: key)
+            let draw = try SplitDraw(of: tasks, key: key)
             if draw.train != genesis.train {
                 finding.fault = "the vault's key draws other train tasks than the genesis row names"
             } else if draw.commitment(salt: salt) != genesis.commitment {

@@ -32,6 +32,24 @@ public struct ModelPin: Sendable, Equatable {
     /// What becomes of provider-run tools.
     public let toolRule: ToolRule
 
+    /// The same pin under another alias.
+    ///
+    /// - Parameter alias: the name by which requests choose it.
+    /// - Returns: the pin.
+    public func called(_ alias: String) -> ModelPin {
+        ModelPin(
+            alias: alias,
+            upstream: upstream,
+            dialects: dialects,
+            model: model,
+            effort: effort,
+            temperature: temperature,
+            maxOutputTokens: maxOutputTokens,
+            maximumChoices: maximumChoices,
+            toolRule: toolRule
+        )
+    }
+
     /// Makes a pin.
     ///
     /// - Parameters:

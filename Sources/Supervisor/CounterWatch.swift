@@ -14,16 +14,29 @@ final class CounterWatch {
     /// Whether it ended the exam because a counter moved too far.
     private(set) var isExceeded = false
 
+    // A rollout makes some seventy objects (pipes, sockets, entries of procfs), a call of a model some
+    // twenty where the provider is on this host: the connection, and the look-up of its name.
+    private static let objectsOfRollout = 256
+    private static let objectsOfCall = 32
+
     /// A quarter of a second: a fast machine makes some hundred thousand objects in it.
     private static let interval = Nanoseconds.milliseconds(250)
 
-    /// Begins to watch an exam of this many rollouts.
-    init(rollouts: Int, loop: EventLoop) throws(SupervisorError) {
+    /// Begins to watch an exam.
+    ///
+    /// - Parameters:
+    ///   - rollouts: how many it has.
+    ///   - calls: how often each of them asks a model, at the most that is usual.
+    ///   - loop: the supervisor's loop.
+    /// - Throws: ``SupervisorError``.
+    init(rollouts: Int, calls: Int, loop: EventLoop) throws(SupervisorError) {
         self.loop = loop
         padding = try system("note the host's object counters", "sealed exam") {
             () throws(SystemError) in
-            // A rollout makes some seventy objects: pipes, sockets, entries of procfs.
-            try CounterPadding(extra: UInt32(clamping: rollouts) &* 256)
+            let own = rollouts * Self.objectsOfRollout
+            return try CounterPadding(
+                extra: UInt32(clamping: own + rollouts * calls * Self.objectsOfCall)
+            )
         }
         arm()
     }

@@ -1,9 +1,9 @@
 internal import Benchmarks
 internal import ExamResults
-internal import HostProbe
+package import HostProbe
 internal import IterationLoop
 internal import LauncherClient
-internal import LinuxKernel
+package import LinuxKernel
 internal import StrictJSON
 internal import Workspace
 
@@ -16,15 +16,9 @@ extension Supervision {
         func files(_ named: [BenchmarkFiles.NamedBytes]) -> [ExamFile] {
             named.map { ExamFile(path: $0.name, bytes: $0.bytes) }
         }
-        return ExamSite(
+        var site = ExamSite(
             launcher: launcher,
-            fillImage: { directory throws(SystemError) in
-                do throws(HostProbeError) {
-                    try ImageBuilder.copy(image, to: directory)
-                } catch {
-                    throw SystemError("copy", "\(error)", number: Self.inputOutputError)
-                }
-            },
+            fillImage: image.copier,
             benchmark: BenchmarkName(name: manifest.benchmark, version: manifest.version),
             programs: ExamPrograms(
                 candidate: ExamProgram(
@@ -45,10 +39,9 @@ extension Supervision {
                 seconds: Double(manifest.limits.seconds)
             )
         )
+        if let packages = benchmark.environment { site.fillPackages = packages.copier }
+        return site
     }
-
-    // EIO: the image could not be copied whole.
-    private static let inputOutputError: Int32 = 5
 
     /// Runs one exam to its end; the loop goes on serving everything else meanwhile.
     ///
@@ -86,6 +79,20 @@ extension Supervision {
             onStart(run)
             return try run.run()
         } catch { throw SupervisorError(.hostFailed, error) }
+    }
+}
+
+extension Image {
+    // EIO: the image could not be copied whole.
+    private static let inputOutputError: Int32 = 5
+
+    /// Copies the image into a directory.
+    package var copier: (borrowing Descriptor) throws(SystemError) -> Void {
+        { (directory: borrowing Descriptor) throws(SystemError) in
+            do throws(HostProbeError) { try ImageBuilder.copy(self, to: directory) } catch {
+                throw SystemError("copy", "\(error)", number: Self.inputOutputError)
+            }
+        }
     }
 }
 

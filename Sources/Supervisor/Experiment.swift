@@ -1,7 +1,7 @@
 internal import HostKernel
 internal import LinuxKernel
 internal import StrictJSON
-public import Workspace
+internal import Workspace
 
 /// An experiment directory: the user's side of an experiment.
 public struct Experiment: Sendable, Equatable {
@@ -98,126 +98,5 @@ public struct Experiment: Sendable, Equatable {
                 remedy: "name one that exists, or make an experiment with `invigilator init`"
             )
         }
-    }
-}
-
-/// What a benchmark's directory holds, read into memory before any right is given up.
-public struct BenchmarkFiles: Sendable {
-    /// The manifest.
-    public let manifest: BenchmarkManifest
-    /// Files of the examiner's side, by path below `/examiner`.
-    public let examiner: [NamedBytes]
-    /// Files of the candidate's side, by path below `/candidate`.
-    public let candidate: [NamedBytes]
-    /// The tasks, gold included.
-    public let tasks: TaskCatalog
-    /// The template of the judged file.
-    public let template: [UInt8]
-    /// The benchmark's part of PROGRAM.md.
-    public let program: [UInt8]
-    /// Agents that show what a score means, by name.
-    public let floors: [NamedBytes]
-    /// An agent that knows the answers, for conformance checks only.
-    public let oracle: [UInt8]?
-    /// SHA-256 over everything that a score depends on but the judged file: manifest, tasks, and the
-    /// programs of both sides with the shim's.
-    public let digest: String
-
-    /// One file.
-    public struct NamedBytes: Sendable, Equatable {
-        /// Its path or name.
-        public let name: String
-        /// Its bytes.
-        public let bytes: [UInt8]
-    }
-
-    /// Reads a benchmark by its directory.
-    public init(directory: String, installation: Installation) throws(SupervisorError) {
-        func read(_ path: String) throws(SupervisorError) -> [UInt8] {
-            try Installation.contents("\(directory)/\(path)")
-        }
-        func named(_ paths: [BeneathPath]) throws(SupervisorError) -> [NamedBytes] {
-            var files: [NamedBytes] = []
-            for path in paths {
-                files.append(NamedBytes(name: path.text, bytes: try read(path.text)))
-            }
-            return files
-        }
-        let text = try read("benchmark.yaml")
-        let manifest = try workspace { () throws(WorkspaceError) in
-            try BenchmarkManifest(parsing: text, file: "\(directory)/benchmark.yaml")
-        }
-        self.manifest = manifest
-        var examiner = try named(manifest.examiner.files)
-        var candidate = try named(manifest.candidate.files)
-        if let shim = manifest.shim {
-            let shimFiles = try ShimFiles(shim, installation)
-            examiner += shimFiles.examiner
-            candidate += shimFiles.candidate
-        }
-        self.examiner = examiner
-        self.candidate = candidate
-        let taskBytes = try read(manifest.tasks.text)
-        tasks = try workspace { () throws(WorkspaceError) in
-            try TaskCatalog(parsing: taskBytes, file: "\(directory)/\(manifest.tasks.text)")
-        }
-        template = try read(manifest.agent.text)
-        program = try read(manifest.program.text)
-        var floors: [NamedBytes] = []
-        for (name, path) in manifest.floors.sorted(by: { $0.key < $1.key }) {
-            floors.append(NamedBytes(name: name, bytes: try read(path.text)))
-        }
-        self.floors = floors
-        if let path = manifest.oracle { oracle = try read(path.text) } else { oracle = nil }
-        digest = Self.digest(
-            of: ["benchmark.yaml": text, manifest.tasks.text: taskBytes],
-            examiner: examiner,
-            candidate: candidate
-        )
-    }
-
-    private static func digest(
-        of files: [String: [UInt8]],
-        examiner: [NamedBytes],
-        candidate: [NamedBytes]
-    ) -> String {
-        func digests(_ named: [NamedBytes]) -> JSONValue {
-            .array(
-                named.map { [.string($0.name), .string(SHA256Digest.hex(of: $0.bytes))] }
-            )
-        }
-        let parts: JSONValue = [
-            "files": .object(files.mapValues { .string(SHA256Digest.hex(of: $0)) }),
-            "examiner": digests(examiner), "candidate": digests(candidate),
-        ]
-        return SHA256Digest.hex(of: parts.canonicalBytes)
-    }
-
-    private struct ShimFiles {
-        let examiner: [NamedBytes]
-        let candidate: [NamedBytes]
-
-        init(_ name: String, _ installation: Installation) throws(SupervisorError) {
-            let folder = "templates/\(name)"
-            let text = try installation.contents(of: "\(folder)/shim.yaml")
-            let manifest = try workspace { () throws(WorkspaceError) in
-                try ShimManifest(parsing: text, file: "\(folder)/shim.yaml")
-            }
-            func named(_ paths: [BeneathPath]) throws(SupervisorError) -> [NamedBytes] {
-                var files: [NamedBytes] = []
-                for path in paths {
-                    let bytes = try installation.contents(of: "\(folder)/\(path.text)")
-                    files.append(NamedBytes(name: path.text, bytes: bytes))
-                }
-                return files
-            }
-            examiner = try named(manifest.examinerFiles)
-            candidate = try named(manifest.candidateFiles)
-        }
-    }
-
-    /// The directory of a benchmark that ships.
-    public static func shippedDirectory(_ name: String, _ installation: Installation) -> String {
-        "\(installation.resources)/templates/benchmarks/\(name)"
     }
 }

@@ -6,6 +6,7 @@ public import HostProbe
 public import LinuxKernel
 public import SandboxPlan
 public import SandboxPolicy
+internal import StrictJSON
 public import Workspace
 
 /// Everything that a command reads as root, before it becomes the supervisor: after this, no path of
@@ -64,10 +65,11 @@ public struct ExperimentInputs {
         let directory =
             experiment.benchmarkDirectory
             ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
-        benchmark = try BenchmarkFiles(directory: directory, installation: installation)
+        let reading = Self.reading(directory, config, layout: layout, installation: installation)
+        benchmark = try BenchmarkFiles(reading)
         try layout.create()
         try layout.create(experiment: experiment.id)
-        let python = try Self.findPython(config)
+        let python = try reading.interpreter(for: benchmark.manifest)
         self.python = python
         image = try Self.buildImage(python, layout)
         codingAgent = try CodingAgentFiles(config, installation, python)
@@ -101,11 +103,20 @@ public struct ExperimentInputs {
         }
     }
 
-    static func findPython(_ config: ExperimentConfig) throws(SupervisorError) -> PythonInterpreter
-    {
-        do throws(HostProbeError) {
-            return try PythonSearch.find(named: config.sandbox.python, homes: ["/root"])
-        } catch { throw SupervisorError(.hostFailed, error) }
+    fileprivate static func reading(
+        _ directory: String,
+        _ config: ExperimentConfig,
+        layout: StateLayout,
+        installation: Installation
+    ) -> BenchmarkFiles.Reading {
+        var reading = BenchmarkFiles.Reading(
+            directory: directory,
+            installation: installation,
+            layout: layout
+        )
+        reading.python = config.sandbox.python
+        reading.settings = config.adapter.compactMapValues(\.stringValue)
+        return reading
     }
 
     static func buildImage(
@@ -244,7 +255,16 @@ public struct ExperimentPlans: Sendable {
         installation: Installation
     ) throws(SupervisorError) {
         let config = try ExperimentInputs.readConfig(experiment.directory)
-        let python = try ExperimentInputs.findPython(config)
+        let directory =
+            experiment.benchmarkDirectory
+            ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
+        let reading = ExperimentInputs.reading(
+            directory,
+            config,
+            layout: layout,
+            installation: installation
+        )
+        let python = try reading.interpreter(for: reading.manifest())
         try self.init(
             config,
             id: experiment.id,

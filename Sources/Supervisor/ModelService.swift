@@ -229,7 +229,10 @@ package final class ModelService {
         at listener: Int,
         among roles: [ModelRole]
     ) -> PinnedRole? {
-        guard let pin = settings.pin(of: role) else { return nil }
+        guard var pin = settings.pin(of: role) else { return nil }
+        // Where several roles speak, a request chooses by the role's name: two roles may have one
+        // model, and still have two budgets.
+        if roles.count > 1 { pin = pin.called(role.rawValue) }
         let session = BrokerClaims.session(of: listener, roles)
         return PinnedRole(
             role: role,

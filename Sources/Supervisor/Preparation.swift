@@ -62,10 +62,7 @@ public struct Preparation {
         }
         secrets.key = try inputs.models?.splitKey(orFresh: secrets.key) ?? secrets.key
         let draw = try workspace { () throws(WorkspaceError) in
-            try SplitDraw(
-                of: inputs.benchmark.tasks.entries.map { (id: $0.id, family: $0.family) },
-                key: secrets.key
-            )
+            try SplitDraw(of: inputs.benchmark.tasks.entries, key: secrets.key)
         }
         try seal(draw, secrets.key, secrets.salt, id)
         try createRepository(id)
@@ -252,7 +249,7 @@ public struct Preparation {
                 operation: "examine the \(purpose.rawValue)",
                 location: "\(split.rawValue) split",
                 reason: report.voidReason ?? "the exam is void",
-                remedy: "look at the examiner's errors: \(report.examinerErrors.prefix(300))"
+                remedy: "look at the examiner's errors: \(report.examinerErrors.suffix(300))"
             )
         }
         try append(
@@ -330,7 +327,9 @@ extension Supervision {
         let report: Benchmarks.ExamReport
         do throws(SupervisorError) {
             try requireWalls(iteration: iteration)
-            let watch = try CounterWatch(rollouts: tasks.count, loop: loop)
+            // A turn is a call of the candidate and one of the user, where both have a model.
+            let calls = models == nil ? 0 : 2 * inputs.benchmark.manifest.limits.turns
+            let watch = try CounterWatch(rollouts: tasks.count, calls: calls, loop: loop)
             defer { watch.end() }
             report = try runExam(split, tasks, candidate: agent) { run in
                 watch.exam = run

@@ -11,8 +11,13 @@ public struct BenchmarkManifest: Sendable, Equatable {
     public let title: String
     /// The program that holds tasks and gives verdicts.
     public let examiner: Program
-    /// The file of tasks, gold answers included; it goes into the vault, split in two.
-    public let tasks: BeneathPath
+    /// Where the tasks come from, gold answers included; they go into the vault, split in two.
+    public let tasks: TaskSource
+    /// Python packages for the examiner, shown to it under `/environment`, if it needs any.
+    public let packages: Packages?
+    /// Keys of the experiment's configuration that choose a variant, with their values, the default
+    /// first; `${key}` stands for the value in ``tasks``.
+    public let variants: [String: [String]]
     /// The program that imports the candidate and speaks the frames for it.
     public let candidate: Program
     /// The template that `init` copies to `agent/agent.py`.
@@ -38,6 +43,27 @@ public struct BenchmarkManifest: Sendable, Equatable {
         public let files: [BeneathPath]
     }
 
+    /// Where tasks come from.
+    public enum TaskSource: Sendable, Equatable {
+        /// A file of the benchmark's directory.
+        case file(BeneathPath)
+        /// A list of JSON objects with `id` among the examiner's packages, and the file that says which
+        /// ids are `train` and `test`; both may name variants.
+        case packaged(list: String, splits: String?)
+    }
+
+    /// Packages of the Python Package Index for the examiner.
+    public struct Packages: Sendable, Equatable {
+        /// The second number of the oldest Python that they run on; the first is 3.
+        public let oldestPython: Int
+        /// The list of exact versions with the SHA-256 of each file, as `uv pip compile
+        /// --generate-hashes` writes it.
+        public let requirements: BeneathPath
+        /// Files and directories that the examiner does not get to see: where packages bring tasks
+        /// along, those of the other split among them.
+        public let hidden: [BeneathPath]
+    }
+
     /// What one rollout may use.
     public struct Limits: Sendable, Equatable {
         /// The most turns; 1 to 1,000.
@@ -48,7 +74,9 @@ public struct BenchmarkManifest: Sendable, Equatable {
 
     /// Every file that the manifest names, sorted, each once.
     public var allFiles: [BeneathPath] {
-        var files = Set(examiner.files + candidate.files + [tasks, agent, program])
+        var files = Set(examiner.files + candidate.files + [agent, program])
+        if case .file(let path) = tasks { files.insert(path) }
+        if let packages { files.insert(packages.requirements) }
         files.formUnion(floors.values)
         if let oracle { files.insert(oracle) }
         return files.sorted()

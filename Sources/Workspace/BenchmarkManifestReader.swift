@@ -22,7 +22,9 @@ extension BenchmarkManifest {
         let version = top.required("version") { $0.integer("version", in: 1...1_000_000) }
         let title = top.required("title") { $0.string("title") }
         let examiner = readProgram("examiner", &top)
-        let tasks = readPath("tasks", &top)
+        let variants = readVariants(&top)
+        let packages = readPackages(&top)
+        let tasks = readTasks(&top, variants)
         let candidate = readProgram("candidate", &top)
         let agent = readPath("agent", &top)
         let program = readPath("program", &top)
@@ -44,6 +46,8 @@ extension BenchmarkManifest {
             title: title.value,
             examiner: examiner,
             tasks: tasks,
+            packages: packages,
+            variants: variants,
             candidate: candidate,
             agent: agent,
             program: program,
@@ -128,11 +132,11 @@ extension BenchmarkManifest {
     private static func checkSeparation(
         _ examiner: Program?,
         _ candidate: Program?,
-        _ tasks: BeneathPath?,
+        _ tasks: TaskSource?,
         _ top: inout MappingReader
     ) {
         guard let examiner, let candidate else { return }
-        for file in candidate.files where examiner.files.contains(file) || file == tasks {
+        for file in candidate.files where examiner.files.contains(file) || tasks == .file(file) {
             top.refuse(
                 "candidate.files",
                 line: top.line,

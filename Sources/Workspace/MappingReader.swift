@@ -34,6 +34,11 @@ struct MappingReader {
     /// Whether the document has this key and nobody asked for it yet.
     func has(_ key: String) -> Bool { entries[key] != nil }
 
+    /// Whether the value of a key that nobody asked for yet is a mapping.
+    func isMapping(_ key: String) -> Bool {
+        if case .mapping? = entries[key]?.node { true } else { false }
+    }
+
     /// Whether anything is wrong with the document so far.
     var hasProblems: Bool { !list.problems.isEmpty }
 

@@ -63,6 +63,34 @@ public struct SplitDraw: Sendable, Equatable {
         self.test = test.sorted()
     }
 
+    private init(train: [TaskID], test: [TaskID]) {
+        self.train = train
+        self.test = test
+    }
+
+    /// Takes over a benchmark's own split, or draws one where it has none.
+    ///
+    /// - Parameters:
+    ///   - entries: the tasks; either each one has a side, or none has.
+    ///   - key: as for a draw.
+    /// - Throws: ``WorkspaceError/split(reason:remedy:)``.
+    public init(of entries: [TaskCatalog.Entry], key: [UInt8]) throws(WorkspaceError) {
+        guard entries.contains(where: { $0.split != nil }) else {
+            try self.init(of: entries.map { (id: $0.id, family: $0.family) }, key: key)
+            return
+        }
+        self.init(
+            train: entries.filter { $0.split == .train }.map(\.id).sorted(),
+            test: entries.filter { $0.split == .test }.map(\.id).sorted()
+        )
+        guard train.count + test.count == entries.count, !train.isEmpty, !test.isEmpty else {
+            throw .split(
+                reason: "some tasks have a side and some have none, or one side is empty",
+                remedy: "correct the benchmark's splits"
+            )
+        }
+    }
+
     /// The digest that binds the split without telling it.
     ///
     /// - Parameter salt: 32 random bytes that stay in the vault until the split is opened.

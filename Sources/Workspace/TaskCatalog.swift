@@ -14,12 +14,21 @@ public struct TaskCatalog: Sendable, Equatable {
         public let family: String
         /// The whole object of the file.
         public let content: JSONValue
+        /// The side that the benchmark itself puts it on, if it does: the member `split`.
+        public var split: Split? {
+            content["split"]?.stringValue.flatMap(Split.init(rawValue:))
+        }
     }
 
     /// The tasks, sorted by id.
     public let entries: [Entry]
     /// What the file says besides the tasks (a shared database, say).
     public let shared: [String: JSONValue]
+
+    init(entries: [Entry], shared: [String: JSONValue]) {
+        self.entries = entries
+        self.shared = shared
+    }
 
     /// Reads a file of tasks: `{"tasks":[{"id":…,"family":…,…}],…}`.
     ///
@@ -77,6 +86,14 @@ public struct TaskCatalog: Sendable, Equatable {
                 remedy: "write 1 to 64 letters, digits, «-» or «_»"
             )
         }
+        guard value["split"] == nil || ["train", "test"].contains(value["split"]?.stringValue)
+        else {
+            throw .tasks(
+                location: location,
+                reason: "the member «split» is neither train nor test",
+                remedy: "write one of them, or leave the member out of every task"
+            )
+        }
         do {
             return Entry(id: try TaskID(id), family: family, content: value)
         } catch {
@@ -96,7 +113,7 @@ public struct TaskCatalog: Sendable, Equatable {
 }
 
 extension String {
-    fileprivate var isTaskFamily: Bool {
+    var isTaskFamily: Bool {
         (1...64).contains(utf8.count)
             && unicodeScalars.allSatisfy {
                 $0.isASCII
