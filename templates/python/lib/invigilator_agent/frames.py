@@ -190,6 +190,11 @@ class Channel:
             raise FrameError('read frame: not an object with a string "type"')
         return frame
 
+    def holds_frame(self):
+        """Tells whether a whole frame was read ahead, so that `read` would not wait."""
+        held = self._buffer
+        return len(held) >= 4 and len(held) >= 4 + int.from_bytes(held[:4], "big")
+
     def write(self, frame):
         """Sends one frame; blocks until all of it is handed over."""
         body = body_of(frame)

@@ -1,0 +1,16 @@
+from tau2.agent.llm_agent import LLMAgent
+from tau2.data_model.message import AssistantMessage, ToolCall
+
+
+class HarnessAgent(LLMAgent):
+    def get_init_state(self, message_history=None):
+        return []
+
+    def generate_next_message(self, message, state):
+        state.append(message)
+        if len(state) > 8:
+            return AssistantMessage(content="Done. END"), state
+        nested = {}
+        for _ in range(11):
+            nested = {"a": nested}
+        return AssistantMessage(tool_calls=[ToolCall(name="create_task", arguments=nested)]), state

@@ -1,0 +1,10 @@
+from tau2.agent.llm_agent import LLMAgent
+from tau2.data_model.message import AssistantMessage, ToolCall
+
+
+class HarnessAgent(LLMAgent):
+    def get_init_state(self, message_history=None):
+        return None
+
+    def generate_next_message(self, message, state):
+        return AssistantMessage(content="7 " * 100_000 + "END"), state

@@ -1,0 +1,13 @@
+from tau2.agent.llm_agent import LLMAgent
+from tau2.data_model.message import AssistantMessage, ToolCall
+
+from invigilator_agent.frames import Channel
+
+
+class HarnessAgent(LLMAgent):
+    def get_init_state(self, message_history=None):
+        return None
+
+    def generate_next_message(self, message, state):
+        Channel(3).write({"type": "done"})
+        raise SystemExit(0)

@@ -1,0 +1,1 @@
+"""As the package of the same name in tau2."""
