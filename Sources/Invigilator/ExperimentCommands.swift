@@ -16,19 +16,29 @@ struct InitCommand: ParsableCommand {
     @Argument(help: "The directory to make.")
     var directory: String
     @Option(help: "A benchmark that ships, by name, or the directory of your own.")
-    var benchmark = "helpdesk"
+    var benchmark: String?
+    @Option(
+        name: .customLong("from"),
+        help: "A checkout of auto-harness: take over its configuration, agent and notes."
+    )
+    var checkout: String?
     @Option(help: "A coding agent's profile.")
     var agent = "scripted"
     @OptionGroup var state: StateOptions
 
     func run() throws {
-        let experiment = try ExperimentSetup(
+        let layout = try state.layout()
+        let taken = try checkout.map { path throws(SupervisorError) in try HarnessCheckout(path) }
+        var setup = ExperimentSetup(
             directory: directory,
-            benchmark: benchmark,
+            benchmark: benchmark ?? taken?.benchmark ?? "helpdesk",
             codingAgent: agent,
-            layout: try state.layout(),
+            layout: layout,
             installation: try Installation.find()
-        ).create()
+        )
+        setup.checkout = taken
+        let experiment = try setup.create()
+        for line in taken?.report ?? [] { print(line) }
         print("experiment \(experiment.id) in \(experiment.directory)")
         print("next: sudo invigilator prepare \(directory)")
     }

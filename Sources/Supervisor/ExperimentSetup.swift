@@ -15,6 +15,8 @@ public struct ExperimentSetup {
     /// The slot in which a result is told is a message of its own unless a slot is longer than an
     /// exam; exams of the shipped benchmark take seconds.
     public var releaseGrid = "30s"
+    /// The checkout of auto-harness whose configuration and agent are taken over, if one is.
+    public var checkout: HarnessCheckout?
 
     /// Begins.
     ///
@@ -50,8 +52,21 @@ public struct ExperimentSetup {
             "templates/coding-agents/\(codingAgent)/profile.yaml"
         )
         let source = own ?? BenchmarkFiles.shippedDirectory(benchmark, installation)
-        let files = try BenchmarkFiles(directory: source, installation: installation)
-        let config = try configuration(files.manifest)
+        let reading = BenchmarkFiles.Reading(
+            directory: source,
+            installation: installation,
+            layout: layout
+        )
+        let manifest = try reading.manifest()
+        var template = checkout?.agent
+        if template == nil {
+            template = try Installation.contents("\(source)/\(manifest.agent.text)")
+        }
+        let files = (
+            template: template ?? [],
+            program: try Installation.contents("\(source)/\(manifest.program.text)")
+        )
+        let config = try configuration(manifest)
         let id = try system("draw an id", "experiment") { () throws(SystemError) in
             try KernelRandom.bytes(8).map { byte in
                 let digits = Array("0123456789abcdef".utf8)
@@ -84,10 +99,11 @@ public struct ExperimentSetup {
         let shipped = "templates/experiments/\(manifest.benchmark).yaml"
         let name =
             installation.has(shipped) ? shipped : "templates/experiments/command.yaml"
-        let text = String(decoding: try installation.contents(of: name), as: UTF8.self)
+        let template = String(decoding: try installation.contents(of: name), as: UTF8.self)
             .replacing("{{benchmark}}", with: manifest.benchmark)
             .replacing("{{coding_agent}}", with: codingAgent)
             .replacing("{{grid}}", with: releaseGrid)
+        let text = checkout?.configuration(over: template) ?? template
         let bytes = Array(text.utf8)
         // A template that does not parse is found here and not by `prepare`.
         _ = try workspace { () throws(WorkspaceError) in
@@ -96,16 +112,19 @@ public struct ExperimentSetup {
         return bytes
     }
 
-    private func program(_ files: BenchmarkFiles) throws(SupervisorError) -> [UInt8] {
+    private typealias Texts = (template: [UInt8], program: [UInt8])
+
+    private func program(_ files: Texts) throws(SupervisorError) -> [UInt8] {
         let base = try installation.contents(of: "templates/programs/base.md")
         let part = String(decoding: files.program, as: UTF8.self)
         return Array(
-            String(decoding: base, as: UTF8.self).replacing("{{benchmark}}", with: part).utf8
+            String(decoding: base, as: UTF8.self)
+                .replacing("{{benchmark}}", with: part + (checkout?.notes ?? "")).utf8
         )
     }
 
     private func writeDirectory(
-        _ files: BenchmarkFiles,
+        _ files: Texts,
         _ config: [UInt8],
         id: String,
         own: String?
@@ -129,6 +148,10 @@ public struct ExperimentSetup {
             try folder.replace("PROGRAM.md", with: text)
             try folder.openBeneath("agent", [.read, .directory])
                 .replace("agent.py", with: files.template)
+            guard let checkout, !checkout.kept.isEmpty else { return }
+            try folder.makeDirectory("imported")
+            let imported = try folder.openBeneath("imported", [.read, .directory])
+            for file in checkout.kept { try imported.replace(file.name, with: file.bytes) }
         }
         return path
     }
