@@ -1,0 +1,57 @@
+import Foundation
+import HostProbe
+import Testing
+
+@Suite("The image of an examiner's packages")
+struct PackageImageTests {
+    private let root: URL
+
+    init() throws {
+        root = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        for (name, text) in [
+            ("pkg/__init__.py", "x = 1\n"), ("pkg/data/tasks.json", "[]"), ("pkg/gen/make.py", ""),
+            ("other.py", ""),
+        ] {
+            let file = root.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data(text.utf8).write(to: file)
+        }
+    }
+
+    private func paths(hiding hidden: [String]) throws(HostProbeError) -> [String] {
+        try PackageImage.manifest(of: root.path, hiding: hidden, over: ImageManifest()).paths
+    }
+
+    @Test("every file is there at its own path, without the hidden files and directories")
+    func hidden() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        #expect(
+            try paths(hiding: ["pkg/data/tasks.json", "pkg/gen"]) == [
+                "environment", "environment/other.py", "environment/pkg",
+                "environment/pkg/__init__.py",
+            ]
+        )
+        #expect(try paths(hiding: []).contains("environment/pkg/gen/make.py"))
+    }
+
+    @Test("a path that hides nothing is a mistake, and is told")
+    func nothing() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        #expect { try paths(hiding: ["pkg/task.json"]) } throws: { error in
+            "\(error)".contains("pkg/task.json: it is to be hidden and is not there")
+        }
+    }
+
+    @Test("a link is refused, wherever it leads")
+    func link() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createSymbolicLink(
+            at: root.appending(path: "pkg/link.py"),
+            withDestinationURL: root.appending(path: "other.py")
+        )
+        #expect(throws: HostProbeError.self) { try paths(hiding: []) }
+    }
+}
