@@ -12,6 +12,15 @@ REPOSITORY=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034  # read by the scripts that source this file
 readonly REPOSITORY BINARIES="$REPOSITORY/.build/release"
 
+# shellcheck disable=SC2034  # as above
+readonly UV_VERSION=0.13.9
+
+# install_uv FOLDER: puts uv, which installs packages, into a folder; nothing of it is run.
+install_uv() {
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --only-binary :all: --target "$1" \
+        "uv==$UV_VERSION" >&2
+}
+
 say() { printf '%s\n' "$*"; }
 complain() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 
