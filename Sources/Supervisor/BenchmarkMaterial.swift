@@ -53,6 +53,7 @@ struct BenchmarkMaterial {
         let list = try Installation.contents("\(reading.directory)/\(packages.requirements.text)")
         let python = try reading.interpreter(for: manifest)
         try reading.layout.create()
+        try StateLayout.makeOwned(reading.layout.environments, permissions: 0o700)
         do throws(HostProbeError) {
             let directory = try PackageInstaller(
                 requirements: list,

@@ -49,15 +49,13 @@ public struct StateLayout: Sendable {
     /// All images.
     public var images: String { "\(root)/images" }
 
-    /// All installations of Python packages for examiners.
+    /// All installations of Python packages for examiners; made with the first of them.
     public var environments: String { "\(root)/environments" }
 
     /// Makes the directories that every experiment shares, as root.
     public func create() throws(SupervisorError) {
         try Self.makeOwned(root, permissions: 0o700)
-        for path in [experiments, vault, images, environments] {
-            try Self.makeOwned(path, permissions: 0o700)
-        }
+        for path in [experiments, vault, images] { try Self.makeOwned(path, permissions: 0o700) }
     }
 
     /// Makes the directories of one experiment, as root.
