@@ -157,7 +157,7 @@ extension ExamRun {
 
     private func restartPatience(of rollout: Rollout) {
         let patience = site.patience
-        let span = rollout.relay.awaitsCandidate ? patience.candidate : patience.examiner
+        let span = rollout.relay.awaitsCandidate ? patience.candidate : patience.examinerTurn
         rollout.restartPatience(span) { [unowned self, unowned rollout] in
             runOut(of: rollout)
         }

@@ -88,8 +88,13 @@ public struct BenchmarkName: Sendable, Equatable {
 public struct ExamPatience: Sendable, Equatable {
     /// A candidate in its turn; afterwards the rollout fails as idle.
     public var candidate: Nanoseconds
-    /// The examiner, when a session waits for it; afterwards the exam is void.
+    /// The examiner, when it begins and when it ends; afterwards the exam is void.
     public var examiner = Nanoseconds.milliseconds(30_000)
+    /// The examiner, when a session waits for it; afterwards the exam is void.
+    public var examinerTurn = Nanoseconds.milliseconds(30_000)
+    /// The same where the examiner asks a model in its turn: a model takes minutes to think at times,
+    /// and a provider that is asked again after a fault takes as long once more.
+    public static let modelTurn = Nanoseconds.milliseconds(600_000)
     /// A candidate that closed its channel, until it ends by itself and says why.
     public var closing = Nanoseconds.milliseconds(500)
     /// A killed sandbox, until every process of it is gone.

@@ -16,6 +16,9 @@ public struct PackageInstaller: Sendable {
     private static let mark = ".installed"
     private static let packages = "packages"
 
+    /// Where packages of benchmarks are installed: with tasks of both splits, for root alone.
+    public static let shippedPlace = "/var/cache/invigilator/packages"
+
     /// Where uv is looked for; no environment variable adds a place.
     public static let programs = [
         "/usr/local/bin/uv", "/usr/bin/uv", "/opt/uv/bin/uv", "/root/.local/bin/uv",
@@ -55,6 +58,7 @@ public struct PackageInstaller: Sendable {
     /// - Throws: ``HostProbeError``; half an installation is not taken for a whole one.
     public func install() throws(HostProbeError) -> String {
         let directory = "\(place)/\(name)/\(Self.packages)"
+        try requireOwn()
         let lock = try attempt("wait for another installation") { () throws(SystemError) in
             let file = try Descriptor.open("\(place)/.lock", [.write, .create])
             try file.lock()
@@ -67,6 +71,21 @@ public struct PackageInstaller: Sendable {
         try attempt("end an installation") { () throws(SystemError) in try lock.unlock() }
         try done.get()
         return directory
+    }
+
+    // Whoever may write there could have the examiner run what he likes, and root read what he likes.
+    private func requireOwn() throws(HostProbeError) {
+        let status = try attempt("look at the place for packages") { () throws(SystemError) in
+            try Descriptor.openWithoutLinks(place, [.read, .directory]).status()
+        }
+        guard status.owner == Identity.effectiveUser, status.permissions & 0o022 == 0 else {
+            throw refusal(
+                "look at the place for packages",
+                place,
+                "it belongs to uid \(status.owner), or others may write to it",
+                "remove it; it is made again"
+            )
+        }
     }
 
     private func installAnew(_ directory: String) throws(HostProbeError) {

@@ -1,4 +1,5 @@
 internal import HostProbe
+internal import LinuxKernel
 internal import StrictJSON
 internal import Workspace
 
@@ -53,12 +54,17 @@ struct BenchmarkMaterial {
         let list = try Installation.contents("\(reading.directory)/\(packages.requirements.text)")
         let python = try reading.interpreter(for: manifest)
         try reading.layout.create()
-        try StateLayout.makeOwned(reading.layout.environments, permissions: 0o700)
+        // Root's own, with nobody else's directory above it: root reads there what it copies.
+        let place = PackageInstaller.shippedPlace
+        try system("make a directory", place) { () throws(SystemError) in
+            try StateLayout.makeDirectories(place)
+            try Descriptor.openWithoutLinks(place, [.read, .directory]).setPermissions(0o700)
+        }
         do throws(HostProbeError) {
             let directory = try PackageInstaller(
                 requirements: list,
                 python: python,
-                in: reading.layout.environments
+                in: place
             ).install()
             let image = try ImageBuilder.build(
                 PackageImage.manifest(

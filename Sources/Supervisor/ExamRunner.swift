@@ -4,6 +4,7 @@ package import HostProbe
 internal import IterationLoop
 internal import LauncherClient
 package import LinuxKernel
+internal import ModelDialects
 internal import StrictJSON
 internal import Workspace
 
@@ -71,6 +72,9 @@ extension Supervision {
         do throws(ExamRunError) {
             var site = examSite()
             site.models = models?.examModels(filesIn: layout.experiment(inputs.experiment.id))
+            if models?.hasModel(for: [.userSimulator, .judge]) == true {
+                site.patience.examinerTurn = ExamPatience.modelTurn
+            }
             let run = try ExamRun(site: site, order: order)
             if site.models != nil {
                 models?.onGapInExam = { [unowned run] reason in run.loseModels(because: reason) }

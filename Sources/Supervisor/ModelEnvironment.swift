@@ -17,7 +17,9 @@ enum ModelEnvironment {
         _ settings: ModelSettings
     ) -> [EnvironmentVariable] {
         guard let pin = settings.pin(of: role) else { return [] }
-        var values = [("AGENT_MODEL", pin.alias ?? pin.model)]
+        // An examiner asks for a role, not for a model: two roles may have one model.
+        let isExaminers = role == .userSimulator || role == .judge
+        var values = [("AGENT_MODEL", isExaminers ? role.rawValue : pin.alias ?? pin.model)]
         if let effort = pin.effort { values.append(("AGENT_REASONING_EFFORT", effort)) }
         for dialect in pin.dialects {
             switch dialect {

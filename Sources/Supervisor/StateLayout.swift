@@ -49,9 +49,6 @@ public struct StateLayout: Sendable {
     /// All images.
     public var images: String { "\(root)/images" }
 
-    /// All installations of Python packages for examiners; made with the first of them.
-    public var environments: String { "\(root)/environments" }
-
     /// Makes the directories that every experiment shares, as root.
     public func create() throws(SupervisorError) {
         try Self.makeOwned(root, permissions: 0o700)

@@ -73,10 +73,23 @@ extension EndToEnd {
                     #expect(reward <= nothing[task, default: 0], "\(name) earned in \(task)")
                 }
             }
+            #expect(nothing.values.reduce(0, +) <= 1, "\(nothing)")
             for name in ["exit", "raise", "stop", "flood", "both-silent"] {
                 #expect(try results(name).values.allSatisfy { $0 == 0 }, "\(name)")
             }
             try stage.night.expectSettled()
+        }
+
+        @Test(
+            "what is to be stopped works where the agent runs in tau2's own process",
+            arguments: ["frames", "rebind"]
+        )
+        func control(cheat: String) throws {
+            let stage = try TauStage(domain: "mock")
+            let nothing = try stage.inOneProcess("a-nothing")
+            #expect(nothing.values.reduce(0, +) <= 1, "\(nothing)")
+            let earned = try stage.inOneProcess(cheat)
+            #expect(earned.values.reduce(0, +) >= 8, "\(earned)")
         }
 
         @Test("what is wrong with the benchmark or its models is an error that says so")
@@ -109,7 +122,7 @@ private final class TauStage {
         try night.done(["init", night.directory, "--benchmark", "tau-bench"])
         // The check installs the packages, which the cast reads the tasks from.
         try night.done(["benchmark", "check", "tau-bench", "--static-only"])
-        let packages = try Self.packages(of: night)
+        let packages = try Self.packages()
         cast = try Program(
             "/usr/bin/python3",
             [
@@ -122,11 +135,41 @@ private final class TauStage {
         port = try #require(Int(cast.text.split(separator: "\n").first ?? ""))
     }
 
-    private static func packages(of night: Night) throws -> String {
-        let place = "\(night.seenState)/environments"
+    private static func packages() throws -> String {
+        let place = "/var/cache/invigilator/packages"
+        let list = try String(contentsOfFile: "\(folder)/requirements.txt", encoding: .utf8)
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
-        let name = try #require(names.first { !$0.hasPrefix(".") })
+        let name = try #require(
+            names.first { name in
+                let file = "\(place)/\(name)/requirements.txt"
+                return (try? String(contentsOfFile: file, encoding: .utf8)) == list
+            }
+        )
         return "\(place)/\(name)/packages"
+    }
+
+    /// Rewards by task of a cheat that runs in the process that judges it, without any sandbox.
+    func inOneProcess(_ cheat: String) throws -> [String: Double] {
+        let versions = "/root/.pyenv/versions"
+        let installed = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
+        let homes = installed.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
+        let candidates = ["/usr", "/usr/local"] + homes.map { "\(versions)/\($0)" }
+        // The packages were installed for one of them, and another one cannot load them.
+        for home in candidates where FileManager.default.fileExists(atPath: "\(home)/bin/python3") {
+            let program = try Program(
+                "\(home)/bin/python3",
+                [
+                    "-B", "\(Self.folder)/tests/control.py", try Self.packages(), domain,
+                    "http://127.0.0.1:\(port)/v1", "\(cheatFolder)/\(cheat).py",
+                ],
+                temporary: "\(night.scratch.path)/tmp"
+            )
+            let ended = try program.waitForEnd(seconds: 60)
+            guard ended.code == 0 else { continue }
+            let rewards = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+            return try #require(rewards.objectValue).compactMapValues(\.numberValue)
+        }
+        throw Stage.TimedOut(description: "no Python of this host loads the packages")
     }
 
     /// The template of the judged file.

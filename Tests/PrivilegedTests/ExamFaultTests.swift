@@ -99,6 +99,7 @@ extension Privileged {
         func examiner(_ fault: BrokenExaminer) throws {
             try ExamHall.run(ExamHall.Setup(examiner: fault.source)) { hall in
                 hall.site.patience.examiner = .milliseconds(700)
+                hall.site.patience.examinerTurn = .milliseconds(700)
                 let honest = try ExamHall.template("floors/do_nothing.py")
                 let agent = fault == .judgesTheGone ? "not Python" : honest
                 let tasks = Array(hall.tasks.prefix(4))

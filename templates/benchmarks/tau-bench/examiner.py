@@ -14,6 +14,7 @@ this side voids an exam, and is never a candidate's score.
 
 import gc
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -38,6 +39,10 @@ UNUSABLE = 70
 
 LIMITS = {"turns": 200, "seconds": 900}
 """What a candidate is told; `benchmark.yaml` says the same."""
+
+SESSION_SECONDS = 60
+"""The most processor time of a session, in seconds; one takes about two. tau2 computes what a candidate
+asks its calculator for, and `9**9**9**9` would keep the whole exam waiting until it is void."""
 
 DETAIL_BYTES = 240_000
 """The most bytes of a verdict's detail; a verdict may have 256 KiB."""
@@ -113,6 +118,7 @@ class Examiner:
     def _converse(self, frame: Frame, entry: Frame, channel: Channel) -> None:
         """Runs a session and ends the process, without returning."""
         try:
+            limit_processor(SESSION_SECONDS)
             for session in self._sessions.values():
                 session.end.close()
             task = self._port.tasks.Task.model_validate(entry["task"])
@@ -172,6 +178,11 @@ class Examiner:
         del self._sessions[session.name]
         self._ready.unregister(session.end)
         session.end.close()
+
+
+def limit_processor(seconds: int) -> None:
+    """Has the kernel end this process when it has used so much processor time (setrlimit(2))."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def seed_of(seed: Any) -> int:

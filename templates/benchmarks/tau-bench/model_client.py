@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 ENDPOINT = "http://127.0.0.1:8377"
 """Where the sandbox's endpoint is."""
 
-SECONDS = 600
-"""The longest that one answer may take."""
+SECONDS = 240
+"""The longest that one answer may take; the supervisor waits ten minutes for a turn of the examiner."""
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each further attempt, where the provider is at fault."""

@@ -12,8 +12,8 @@ most of the time and memory that tau2 takes, and an exam has no use for what the
 - `tau2.registry`: one domain instead of all;
 - `pandas`, `deepdiff`: tables and differences of finished runs.
 
-Rewards are computed by tau2's own code throughout; `tests/test_rewards.py` compares them, task by
-task, with an unchanged tau2.
+Rewards are computed by tau2's own code throughout; `tests/drive.py` and `tests/plain.py` run the same
+scripted agents through this examiner and through an unchanged tau2, for comparison.
 """
 
 import importlib

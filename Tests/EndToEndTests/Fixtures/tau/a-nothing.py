@@ -7,4 +7,4 @@ class HarnessAgent(LLMAgent):
         return None
 
     def generate_next_message(self, message, state):
-        return AssistantMessage(content="Done. END"), state
+        return AssistantMessage(role="assistant", content="Done. END", cost=0.0), state

@@ -45,9 +45,9 @@ class Cast:
     def answer(self, body: Dict[str, Any]) -> Dict[str, Any]:
         """Answers one request."""
         messages = body["messages"]
-        if body["model"] == "judge-model":
+        if body["model"] in ("judge-model", "judge"):
             return scripted_user.answer(dict(body, model="judge"))
-        if body["model"] == "user-model":
+        if body["model"] in ("user-model", "user-simulator"):
             return self._user(messages)
         return self._agent(messages, bool(body.get("tools")))
 
