@@ -97,27 +97,15 @@ final class RedTeamEndpoint {
             "-I", "-S", "-B", "-c", String(decoding: naive, as: UTF8.self), "model",
             "\(StateLayout.supervisor)",
         ]
-        let said = try kernel("start a model", python.path) { () throws(SystemError) in
-            var input = try DescriptorPair.pipe()
-            var output = try DescriptorPair.pipe()
-            let childInput = input.takeFirst()
-            let childOutput = output.takeSecond()
-            let errors = try Descriptor.copy(ofInherited: 2)
-            var placements = DescriptorPlacements()
-            placements.add(childInput)
-            placements.add(childOutput)
-            placements.add(errors)
-            model = try Spawn.start(
-                python.path,
-                arguments: words,
-                environment: ["PATH=/usr/bin:/bin"],
-                descriptors: placements
-            )
-            keeper = Descriptor?.Box(input.takeSecond())
-            return Descriptor?.Box(output.takeFirst())
+        let started = try kernel("start a model", python.path) { () throws(SystemError) in
+            try RedTeamChild(python.path, words)
         }
+        model = started.pid
+        keeper = started.keeper
         let line = try kernel("read the model's ports", python.path) { () throws(SystemError) in
-            try said.withDescriptor { said throws(SystemError) in try said.read(atMost: 64) } ?? []
+            try started.words.withDescriptor { (words) throws(SystemError) in
+                try words.read(atMost: 64)
+            } ?? []
         }
         ports = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
             .compactMap { Int($0) }

@@ -124,36 +124,11 @@ final class RedTeamStage {
     func startVictims() throws(SupervisorError) {
         let (program, directory, token) = (program, directory, token)
         let started = try kernel("make victims", program) { () throws(SystemError) in
-            var input = try DescriptorPair.pipe()
-            var output = try DescriptorPair.pipe()
-            let childInput = input.takeFirst()
-            let childOutput = output.takeSecond()
-            let errors = try Descriptor.copy(ofInherited: 2)
-            var placements = DescriptorPlacements()
-            placements.add(childInput)
-            placements.add(childOutput)
-            placements.add(errors)
-            let pid = try Spawn.start(
-                program,
-                arguments: ["victims", directory, token],
-                environment: ["PATH=/usr/bin:/bin"],
-                descriptors: placements
-            )
-            return Started(
-                pid: pid,
-                keeper: Descriptor?.Box(input.takeSecond()),
-                words: Descriptor?.Box(output.takeFirst())
-            )
+            try RedTeamChild(program, ["victims", directory, token])
         }
         victims = started.pid
         keeper = started.keeper
         try readSettings(started.words)
-    }
-
-    private struct Started {
-        let pid: Int32
-        let keeper: Descriptor?.Box
-        let words: Descriptor?.Box
     }
 
     private func readSettings(_ words: Descriptor?.Box) throws(SupervisorError) {

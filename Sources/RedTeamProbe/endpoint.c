@@ -124,17 +124,7 @@ static struct answer add_route(const char *variant) {
         .interface = 1,
     };
     inet_pton(AF_INET, "203.0.113.1", &request.address);
-    int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    if (file < 0) return refused("socket");
-    if (send(file, &request, sizeof request, 0) < 0) return refused("send");
-    struct {
-        struct nlmsghdr header;
-        struct nlmsgerr error;
-        char rest[512];
-    } reply;
-    if (recv(file, &reply, sizeof reply, 0) < 0) return refused("recv");
-    errno = -reply.error.error;
-    return errno == 0 ? works() : refused("RTM_NEWROUTE");
+    return ask_routes(&request, sizeof request, "RTM_NEWROUTE");
 }
 
 // MARK: the endpoint and who answers there

@@ -120,6 +120,7 @@ int run_load(int count, char **words);
 struct answer read_secret(const char *path);
 struct answer open_path(const char *path, int flags);
 struct answer open_kernel_file(const char *path, int flags);
+struct answer ask_routes(const void *request, size_t length, const char *name);
 const char *joined(const char *directory, const char *name);
 
 #endif

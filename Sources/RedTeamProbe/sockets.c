@@ -118,6 +118,21 @@ static struct answer interfaces(const char *variant) {
     return absent();
 }
 
+// Sends one request to the kernel's tables of routes and addresses (rtnetlink(7)).
+struct answer ask_routes(const void *request, size_t length, const char *name) {
+    int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (file < 0) return refused("socket");
+    if (send(file, request, length, 0) < 0) return refused("send");
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+        char rest[512];
+    } reply;
+    if (recv(file, &reply, sizeof reply, 0) < 0) return refused("recv");
+    errno = -reply.error.error;
+    return errno == 0 ? works() : refused(name);
+}
+
 // A second address for loopback: routes and addresses are not the payload's to change.
 static struct answer add_address(const char *variant) {
     (void)variant;
@@ -135,17 +150,7 @@ static struct answer add_address(const char *variant) {
                       .rta_type = IFA_LOCAL},
     };
     inet_pton(AF_INET, "192.0.2.99", &request.address);
-    int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-    if (file < 0) return refused("socket");
-    if (send(file, &request, sizeof request, 0) < 0) return refused("send");
-    struct {
-        struct nlmsghdr header;
-        struct nlmsgerr error;
-        char rest[512];
-    } reply;
-    if (recv(file, &reply, sizeof reply, 0) < 0) return refused("recv");
-    errno = -reply.error.error;
-    return errno == 0 ? works() : refused("RTM_NEWADDR");
+    return ask_routes(&request, sizeof request, "RTM_NEWADDR");
 }
 
 static struct answer low_port(const char *variant) {
