@@ -26,6 +26,8 @@ public final class LoopShell {
     var coding: CodingSandbox?
     var control: RequestSocket?
     var signals: SignalDescriptor?
+    /// The watch over `signals`, whose descriptor is closed with this shell.
+    var signal: EventLoop.Token?
     var requests: [Int: ConnectionID] = [:]
     /// Answers to the operator's wishes.
     var answers: [Int: JSONValue] = [:]
@@ -346,6 +348,7 @@ public final class LoopShell {
         supervision.loop.forget(follow)
         supervision.loop.forget(restart)
         supervision.loop.forget(life)
+        supervision.loop.forget(signal)
         supervision.turn.onShare = { _ in }
         supervision.launcher.onLost = {}
         isTidying = true

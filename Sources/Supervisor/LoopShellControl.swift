@@ -37,7 +37,8 @@ extension LoopShell {
         }
         switch signals {
         case .some(let descriptor):
-            _ = supervision.loop.watch(descriptor.descriptor, .readable) { [unowned self] _ in
+            signal = supervision.loop.watch(descriptor.descriptor, .readable) {
+                [unowned self] _ in
                 guard end == nil else { return }
                 do throws(SystemError) { _ = try signals?.next() } catch {}
                 post(.stop(reason: "a signal asked for the end"))

@@ -37,6 +37,22 @@ extension EndToEnd {
             try before.expectNone(night)
         }
 
+        @Test("gate ends in order where candidates have a model, whose broker ends after the loop")
+        func gateWithModels() throws {
+            let scratch = try Scratch()
+            let server = try ModelServer(
+                #"{"conversations": "one", "steps": [{"text": "7", "times": 1000}]}"#,
+                scratch: scratch
+            )
+            try server.writeKey("sk-operator-0123456789abcdef")
+            let night = try Night(in: scratch)
+            try night.prepare(Configuration(more: server.models("candidate")))
+            try Self.teach(night, #""add", "subtract", "multiply""#)
+            let better = try night.run(["gate", night.directory, "--json"])
+            #expect(better.code == 0, "\(better)")
+            #expect(better.output.contains(#""verdict":"accepted""#))
+        }
+
         @Test(
             "single commands are run without a state directory of before",
             arguments: ["coding-agent", "candidate"],
