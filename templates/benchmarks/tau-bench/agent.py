@@ -31,7 +31,7 @@ class HarnessAgent(LLMAgent):
             state.extend(message.tool_messages)
         else:
             state.append(message)
-        system = SystemMessage(content=self.system_prompt)
+        system = SystemMessage(role="system", content=self.system_prompt)
         answer = generate(model=self.llm, tools=self.tools, messages=[system] + state, **self.llm_args)
         state.append(answer)
         return answer, state
