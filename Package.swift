@@ -124,6 +124,7 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "StrictJSON", swiftSettings: house),
+        .target(name: "StrictYAML", dependencies: [yams], swiftSettings: house),
         .target(name: "ModelDialects", dependencies: ["StrictJSON"], swiftSettings: house),
         .target(
             name: "BrokerProtocol",
@@ -314,6 +315,7 @@ let package = Package(
             of: ["LauncherClient", "LauncherProtocol", "SandboxPlan", "TestSupport"]
         ),
         tests("StrictJSONTests", of: ["StrictJSON", "TestSupport"]),
+        tests("StrictYAMLTests", of: ["StrictYAML", "TestSupport"]),
         tests("BrokerProtocolTests", of: ["BrokerProtocol", "ModelDialects"]),
         tests(
             "SeccompCompilerTests",
