@@ -153,13 +153,16 @@ let package = Package(
             name: "SandboxPolicy",
             dependencies: [
                 "FilterLint",
-                "HostKernel", "SandboxPlan", "SeccompCompiler", "StrictJSON", "LinuxKernel", yams,
+                "HostKernel", "SandboxPlan", "SeccompCompiler", "StrictJSON", "StrictYAML",
+                "LinuxKernel",
             ],
             swiftSettings: house
         ),
         .target(
             name: "PolicyEffects",
-            dependencies: ["SandboxPolicy", "SandboxPlan", "SeccompCompiler", "StrictJSON"],
+            dependencies: [
+                "SandboxPolicy", "SandboxPlan", "SeccompCompiler", "StrictJSON", "StrictYAML",
+            ],
             swiftSettings: house
         ),
         .target(
@@ -229,7 +232,8 @@ let package = Package(
             name: "Workspace",
             dependencies: [
                 "HostKernel", "ModelDialects",
-                "StrictJSON", "ExamResults", "LinuxKernel", "SandboxPlan", "SandboxPolicy", yams,
+                "StrictJSON", "StrictYAML", "ExamResults", "LinuxKernel", "SandboxPlan",
+                "SandboxPolicy",
                 crypto,
             ],
             swiftSettings: house
@@ -277,7 +281,7 @@ let package = Package(
                 "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
                 "PolicyEffects", "RedTeam", "Report",
                 "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck", "StrictJSON",
-                "Supervisor", "Workspace", argumentParser, grdb,
+                "StrictYAML", "Supervisor", "Workspace", argumentParser, grdb,
             ],
             swiftSettings: house
         ),
@@ -325,7 +329,7 @@ let package = Package(
             "SandboxPolicyTests",
             of: [
                 "HostKernel", "LinuxKernel", "PolicyEffects", "SandboxPlan", "SandboxPolicy",
-                "SeccompCompiler", "StrictJSON", "TestSupport",
+                "SeccompCompiler", "StrictJSON", "StrictYAML", "TestSupport",
             ]
         ),
         tests(
@@ -350,9 +354,8 @@ let package = Package(
         tests(
             "WorkspaceTests",
             of: [
-                "HostKernel", "ModelDialects", "Workspace", "StrictJSON", "ExamResults",
-                "LinuxKernel",
-                "SandboxPlan", "SandboxPolicy",
+                "HostKernel", "ModelDialects", "Workspace", "StrictJSON", "StrictYAML",
+                "ExamResults", "LinuxKernel", "SandboxPlan", "SandboxPolicy",
             ]
         ),
         tests(
@@ -379,7 +382,7 @@ let package = Package(
             of: [
                 "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
                 "LauncherClient", "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy",
-                "SelfCheck", "StrictJSON", "Supervisor", "Workspace",
+                "SelfCheck", "StrictJSON", "StrictYAML", "Supervisor", "Workspace",
             ],
             exclude: ["Goldens"]
         ),

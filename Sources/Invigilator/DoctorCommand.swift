@@ -7,6 +7,7 @@ internal import LinuxKernel
 internal import PolicyEffects
 internal import SandboxPlan
 internal import SandboxPolicy
+internal import StrictYAML
 internal import Supervisor
 internal import Workspace
 

@@ -4,8 +4,9 @@ internal import HostProbe
 internal import LinuxKernel
 internal import PolicyEffects
 internal import SandboxPlan
-package import SandboxPolicy
+internal import SandboxPolicy
 package import StrictJSON
+package import StrictYAML
 internal import Supervisor
 
 /// `policy`: what policies say, what they do on this host, and the plans that they give.
@@ -140,7 +141,7 @@ struct PolicyCheckCommand: ParsableCommand {
         let library = try options.library()
         let context = try options.context()
         let names = policies.filter { !PolicyPath.isPath($0) }
-        var problems: [String: [PolicyError]] = [:]
+        var problems: [String: [DocumentProblem]] = [:]
         if policies.isEmpty || !names.isEmpty {
             problems = PolicyCheck(names, in: library, context: context).problems
         }
@@ -156,7 +157,7 @@ struct PolicyCheckCommand: ParsableCommand {
     private static func problems(
         ofDocument path: String,
         _ resolver: PolicyResolver
-    ) throws(SupervisorError) -> [PolicyError] {
+    ) throws(SupervisorError) -> [DocumentProblem] {
         let bytes = try PolicyPath.contents(path)
         do throws(PolicyRefusal) {
             return resolver.problems(of: try SandboxPolicy(parsing: bytes, file: path))
@@ -168,9 +169,9 @@ struct PolicyCheckCommand: ParsableCommand {
 
 /// What was found wrong with policies, of a library or of single documents.
 package struct PolicyFindings {
-    private let problems: [String: [PolicyError]]
+    private let problems: [String: [DocumentProblem]]
 
-    package init(problems: [String: [PolicyError]]) {
+    package init(problems: [String: [DocumentProblem]]) {
         self.problems = problems
     }
 

@@ -1,6 +1,7 @@
 internal import SandboxPlan
 internal import SandboxPolicy
 internal import SeccompCompiler
+internal import StrictYAML
 
 /// Derives statements about effects from a plan.
 struct PlanEffects {

@@ -1,5 +1,6 @@
 public import SandboxPolicy
 public import StrictJSON
+public import StrictYAML
 
 /// The result of `policy check`: what is wrong with policies on one host.
 public struct PolicyCheck: Sendable, Equatable {
@@ -7,7 +8,7 @@ public struct PolicyCheck: Sendable, Equatable {
     public static let schema = "invigilator.policy-check/1"
 
     /// Policies that were looked at, by name, each with its problems.
-    public let problems: [String: [PolicyError]]
+    public let problems: [String: [DocumentProblem]]
 
     /// Whether nothing is wrong.
     public var isClean: Bool { problems.values.allSatisfy(\.isEmpty) }
@@ -20,7 +21,7 @@ public struct PolicyCheck: Sendable, Equatable {
     ///   - context: what resolution needs to know of the host.
     public init(_ names: [String], in library: PolicyLibrary, context: ResolutionContext) {
         let resolver = PolicyResolver(groups: library.groups, context: context)
-        var found: [String: [PolicyError]] = [:]
+        var found: [String: [DocumentProblem]] = [:]
         for name in names.isEmpty ? library.policyNames : names {
             do throws(PolicyRefusal) {
                 found[name] = resolver.problems(of: try library.policy(named: name))
@@ -60,7 +61,7 @@ public struct PolicyCheck: Sendable, Equatable {
 
 extension PolicyResolver {
     /// Every problem of a policy on this host; empty when ``resolve(_:)`` would succeed for an exam.
-    public func problems(of policy: SandboxPolicy) -> [PolicyError] {
+    public func problems(of policy: SandboxPolicy) -> [DocumentProblem] {
         do throws(PolicyRefusal) {
             _ = try preview(policy)
             return []

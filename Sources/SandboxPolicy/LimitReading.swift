@@ -1,30 +1,25 @@
 internal import SandboxPlan
+internal import StrictYAML
 
-/// Reads the key `limits`.
-struct LimitReading {
-    let problems: ProblemList
-
-    func limits(_ node: PolicyNode) -> SandboxLimits? {
-        let scalars = ScalarReading(problems: problems)
-        var reader = MappingReader(node, problems)
-        let memory = scalars.size(reader.required("memory"))
-        let processes: UInt32? = scalars.integer(reader.required("processes"), in: 1...32_768)
-        let cpu: UInt32? = scalars.integer(reader.required("cpu"), in: 1...25_600)
-        let wall = scalars.time(reader.required("wall"))
-        let cpuTime = scalars.time(reader.optional("cpu-time"))
-        let idle = scalars.time(reader.optional("idle"))
-        let output = scalars.size(reader.required("output"))
-        let kills = scalars.choice(
-            reader.required("output-action"),
-            ["truncate": false, "kill": true]
-        )
-        let files: UInt32? = scalars.integer(reader.required("files"), in: 8...1_048_576)
-        let fileSize = scalars.size(reader.required("file-size"))
+extension SandboxLimits {
+    /// Reads the key `limits`.
+    init?(_ node: YAMLNode) {
+        guard var reader = node.mapping() else { return nil }
+        let memory = reader.required("memory")?.size()
+        let processes: UInt32? = reader.required("processes")?.integer(in: 1...32_768)
+        let cpu: UInt32? = reader.required("cpu")?.integer(in: 1...25_600)
+        let wall = reader.required("wall")?.time()
+        let cpuTime = reader.optional("cpu-time")?.time()
+        let idle = reader.optional("idle")?.time()
+        let output = reader.required("output")?.size()
+        let kills = reader.required("output-action")?.choice(["truncate": false, "kill": true])
+        let files: UInt32? = reader.required("files")?.integer(in: 8...1_048_576)
+        let fileSize = reader.required("file-size")?.size()
         reader.finish()
         guard let memory, let processes, let cpu, let wall, let output, let kills, let files,
             let fileSize
         else { return nil }
-        return SandboxLimits(
+        self.init(
             memory: memory,
             processes: processes,
             cpuPercent: cpu,

@@ -1,4 +1,5 @@
 internal import SandboxPlan
+internal import StrictYAML
 
 /// Turns the mounts of a policy into planned mounts.
 struct MountResolution {
@@ -50,7 +51,7 @@ struct MountResolution {
         problems.add(mount.place.child("exec"), .executesOwn(policy.role))
     }
 
-    private func expanded(_ text: String, _ place: PolicyPlace) -> String? {
+    private func expanded(_ text: String, _ place: DocumentPlace) -> String? {
         guard let value = context.variables.expanded(text) else {
             let names = PolicyVariables.names.map { "${\($0)}" }.joined(separator: ", ")
             problems.add(place, .unknownVariable(text.debugDescription, names))

@@ -1,5 +1,6 @@
 internal import SandboxPlan
 internal import SeccompCompiler
+internal import StrictYAML
 
 /// What is wrong with a policy, in words: why, and what its author can do.
 ///
@@ -16,8 +17,15 @@ struct PolicyFault {
 
 extension ProblemList {
     /// Adds a fault at a place.
-    func add(_ place: PolicyPlace, _ fault: PolicyFault) {
+    func add(_ place: DocumentPlace, _ fault: PolicyFault) {
         add(place, fault.reason, remedy: fault.remedy)
+    }
+}
+
+extension YAMLNode {
+    /// Tells a fault of this node.
+    func refuse(_ fault: PolicyFault) {
+        refuse(fault.reason, remedy: fault.remedy)
     }
 }
 
@@ -26,17 +34,6 @@ extension PolicyFault {
         "exactly one of tree and skeleton is needed",
         "write {tree: true}, or skeleton with directories, links and files"
     )
-    static let longContents = PolicyFault(
-        "the contents are no text of at most 64 KiB",
-        "write a short text"
-    )
-    static func noMapping(_ kind: String, _ remedy: String) -> PolicyFault {
-        PolicyFault(
-            "expected a mapping, found \(kind)",
-            remedy
-        )
-    }
-
     static let sourceUnclear = PolicyFault(
         "exactly one of source, tree, tmpfs and vault is needed",
         "say what is mounted, once"
@@ -59,38 +56,6 @@ extension PolicyFault {
         "no vault was named",
         "resolve this policy for an experiment"
     )
-    static func tooLong(_ count: Int, _ limit: Int) -> PolicyFault {
-        PolicyFault(
-            "the document has \(count) bytes",
-            "keep it under \(limit)"
-        )
-    }
-
-    static let keyIsNoText = PolicyFault(
-        "a key is not plain text",
-        "write key: value"
-    )
-    static func keyIsMissing(_ key: String) -> PolicyFault {
-        PolicyFault(
-            "the key is missing",
-            "add \(key); every key is described in policies/README.md"
-        )
-    }
-
-    static func unknownKey(_ known: String) -> PolicyFault {
-        PolicyFault(
-            "unknown key",
-            "remove it; the keys here are \(known)"
-        )
-    }
-
-    static func noText(_ kind: String) -> PolicyFault {
-        PolicyFault(
-            "expected a text, found \(kind)",
-            "write the variable's value"
-        )
-    }
-
     static let nothingKept = PolicyFault(
         "only a coding sandbox has files that are kept",
         "remove the key"
@@ -99,27 +64,6 @@ extension PolicyFault {
         PolicyFault(
             "\(text) is no file below agent/",
             "write agent/NAME of letters, digits, ., _ and -, with one * at most in its end"
-        )
-    }
-
-    static func notKnown(_ text: String, _ known: String) -> PolicyFault {
-        PolicyFault(
-            "\(text) is not known",
-            "use \(known)"
-        )
-    }
-
-    static func outOfBounds(_ text: String, _ least: String, _ most: String) -> PolicyFault {
-        PolicyFault(
-            "\(text) is not a whole number within the bounds",
-            "use \(least) to \(most)"
-        )
-    }
-
-    static func noQuantity(_ text: String, _ units: String, _ example: String) -> PolicyFault {
-        PolicyFault(
-            "\(text) is not a quantity above 0 with a unit",
-            "write a number and one of \(units), such as \(example)"
         )
     }
 
@@ -250,7 +194,7 @@ extension ProblemList {
     }
 
     /// What cannot be resolved of one place.
-    func add(_ error: PlanError, at place: PolicyPlace) {
+    func add(_ error: PlanError, at place: DocumentPlace) {
         add(place, error.reason, remedy: error.remedy)
     }
 

@@ -58,12 +58,12 @@ public struct PolicyLibrary: Sendable, Equatable {
             var found: [(String, [UInt8])] = []
             for entry in try directory.entries().sorted() where entry.hasSuffix(".yaml") {
                 place = "\(path)/\(entry)"
-                let bytes = try directory.contents(of: entry, limit: PolicyDocument.maximumBytes)
+                let bytes = try directory.contents(of: entry, limit: SandboxPolicy.maximumBytes)
                 found.append((String(entry.dropLast(5)), bytes))
             }
             return found
         } catch {
-            let most = PolicyDocument.maximumBytes
+            let most = SandboxPolicy.maximumBytes
             let remedy = "name a directory of readable policies of at most \(most) bytes each"
             throw PolicyRefusal(place, error.description, remedy)
         }

@@ -1,4 +1,5 @@
 internal import SandboxPlan
+internal import StrictYAML
 
 /// Refuses what a role may not have, before any host is looked at.
 ///
@@ -116,9 +117,6 @@ struct PolicyLint {
                     "it steers the dynamic loader",
                     remedy: "remove it"
                 )
-            }
-            if variable.value.value.utf8.contains(0) {
-                problems.add(variable.place, "the value has a NUL", remedy: "remove it")
             }
         }
     }

@@ -1,5 +1,6 @@
 internal import SandboxPlan
 internal import SeccompCompiler
+internal import StrictYAML
 
 extension SandboxPolicy {
     /// Reads a policy document.
@@ -9,56 +10,50 @@ extension SandboxPolicy {
     ///   - file: the name used in errors.
     /// - Throws: ``PolicyRefusal`` with every problem of the document.
     public init(parsing bytes: [UInt8], file: String) throws(PolicyRefusal) {
-        let problems = ProblemList(file: file, operation: "read a policy")
-        let top = try PolicyDocument.top(of: bytes, problems)
-        let reading = PolicyReading(top, problems)
-        guard let policy = reading.policy(file: file), problems.problems.isEmpty else {
-            throw PolicyRefusal(problems.problems)
-        }
+        let problems = ProblemList(
+            file: file,
+            operation: "read a policy",
+            guide: "policies/README.md"
+        )
+        let top = YAMLDocument.top(of: bytes, limit: Self.maximumBytes, problems)
+        guard let top, let policy = PolicyReading(top: top).policy(file: file), problems.isEmpty
+        else { throw PolicyRefusal(problems) }
         self = policy
     }
+
+    /// The largest document; the shipped ones have a few kilobytes.
+    static let maximumBytes = 1_000_000
 }
 
 /// Reads the top level of a policy document.
 private struct PolicyReading {
-    let problems: ProblemList
-    let top: PolicyNode
-    let scalars: ScalarReading
-
-    init(_ top: PolicyNode, _ problems: ProblemList) {
-        self.top = top
-        self.problems = problems
-        scalars = ScalarReading(problems: problems)
-    }
+    let top: YAMLNode
 
     /// The whole policy; nil when something that must be there is missing, which is then reported.
     func policy(file: String) -> SandboxPolicy? {
-        var reader = MappingReader(top, problems)
-        let name = PolicyName.read(reader.required("policy"), scalars)
-        let _: Int? = scalars.integer(reader.required("version"), in: 1...1)
-        let role = role(reader.required("role"))
-        let assurance = assurance(reader.required("assurance"))
-        let parts = MountReading(problems: problems)
-        let root = reader.required("root").flatMap(parts.root)
-        let mounts = scalars.list(reader.optional("mounts")).compactMap(parts.mount)
-        let proc: PolicyProc? = scalars.choice(reader.required("proc"), named(PolicyProc.allCases))
-        let devices = devices(reader.optional("devices"))
-        let environment = environment(reader.optional("environment"))
-        let directory = scalars.path(reader.required("working-directory"))
-        let command = scalars.texts(reader.optional("command"))
-        let streams: StreamMode? = scalars.choice(
-            reader.required("streams"),
-            ["pipes": .pipes, "terminal": .terminal]
-        )
-        let view = reader.optional("network")
-        let network: NetworkView? = scalars.choice(view, named(NetworkView.allCases))
-        let limits = reader.required("limits").flatMap(LimitReading(problems: problems).limits)
-        let sockets = scalars.distinct(reader.optional("sockets")) {
-            scalars.choice($0, named(SocketFamily.allCases))
+        guard var reader = top.mapping() else { return nil }
+        let name = reader.required("policy")?.name()
+        let _: Int? = reader.required("version")?.integer(in: 1...1)
+        let role = reader.required("role").flatMap(role)
+        let assurance = reader.required("assurance").flatMap(assurance)
+        let root = reader.required("root").flatMap(PolicyRoot.init)
+        let mounts = reader.optional("mounts")?.items()?.compactMap(PolicyMount.init)
+        let proc = reader.required("proc")?.word(of: PolicyProc.self)
+        let devices = reader.optional("devices")?.distinct { $0.word(of: DeviceName.self) }
+        let environment = reader.optional("environment")?.entries()?.compactMap(variable)
+        let directory = reader.required("working-directory")?.path()
+        let command = reader.optional("command")?.items()?.compactMap {
+            $0.text(atLeast: 1, limit: 65_536)
         }
-        let syscalls = reader.required("syscalls").map(syscalls)
-        let minimumABI = reader.required("landlock").flatMap(parts.landlock)
-        let descriptors = descriptors(reader.optional("descriptors"))
+        let streams: StreamMode? = reader.required("streams")?.choice([
+            "pipes": .pipes, "terminal": .terminal,
+        ])
+        let network = reader.optional("network")?.word(of: NetworkView.self)
+        let limits = reader.required("limits").flatMap(SandboxLimits.init)
+        let sockets = reader.optional("sockets")?.distinct { $0.word(of: SocketFamily.self) }
+        let syscalls = reader.required("syscalls").flatMap(PolicySyscalls.init)
+        let minimumABI = reader.required("landlock").flatMap(minimumABI)
+        let descriptors = reader.optional("descriptors").map(descriptors)
         let surface = surface(
             save: reader.optional("save"),
             list: reader.optional("surface"),
@@ -74,106 +69,76 @@ private struct PolicyReading {
             role: role,
             assurance: assurance,
             root: root,
-            mounts: mounts,
+            mounts: mounts ?? [],
             surface: surface,
             proc: proc,
-            devices: devices,
-            environment: environment,
+            devices: devices?.map(\.value) ?? [],
+            environment: (environment ?? []).sorted { $0.value.name < $1.value.name },
             workingDirectory: directory,
-            command: command,
+            command: command ?? [],
             streams: streams,
             network: network ?? .loopback,
             limits: limits,
-            sockets: sockets,
+            sockets: sockets?.map(\.value) ?? [],
             syscalls: syscalls,
             minimumABI: minimumABI,
-            descriptors: descriptors,
+            descriptors: descriptors ?? [],
             places: places()
         )
     }
 
-    private func named<Value: RawRepresentable<String>>(_ values: [Value]) -> [String: Value] {
-        Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $0) })
-    }
-
-    private func places() -> [String: PolicyPlace] {
+    private func places() -> [String: DocumentPlace] {
         guard case .mapping(let entries) = top.content else { return [:] }
-        return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.place) })
+        return Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.key.place) })
     }
 
-    private func role(_ node: PolicyNode?) -> SandboxRole? {
-        scalars.choice(
-            node,
-            ["coding": .coding, "candidate": .candidate, "examiner": .examiner, "broker": .broker]
-        )
+    private func role(_ node: YAMLNode) -> SandboxRole? {
+        node.choice([
+            "coding": .coding, "candidate": .candidate, "examiner": .examiner, "broker": .broker,
+        ])
     }
 
-    private func assurance(_ node: PolicyNode?) -> AssuranceLevel? {
-        scalars.choice(
-            node,
+    private func assurance(_ node: YAMLNode) -> AssuranceLevel? {
+        node.choice(
             Dictionary(uniqueKeysWithValues: AssuranceLevel.allCases.map { ($0.name, $0) })
         )
     }
 
-    private func devices(_ node: PolicyNode?) -> [DeviceName] {
-        scalars.distinct(node) { scalars.choice($0, named(DeviceName.allCases)) }
+    private func variable(_ entry: YAMLNode.Entry) -> Placed<EnvironmentVariable>? {
+        entry.value.placed { node in
+            node.text(atLeast: 0, limit: 65_536)
+                .map { EnvironmentVariable(name: entry.name, value: $0) }
+        }
     }
 
-    private func environment(_ node: PolicyNode?) -> [Placed<EnvironmentVariable>] {
-        guard let node else { return [] }
-        var reader = MappingReader(node, problems)
-        var variables: [Placed<EnvironmentVariable>] = []
-        for key in reader.keys.sorted() {
-            guard let value = reader.optional(key) else { continue }
-            guard case .text(let text) = value.content else {
-                problems.add(value.place, .noText(value.kind))
-                continue
-            }
-            variables.append(
-                Placed(EnvironmentVariable(name: key, value: text), at: value.place)
-            )
-        }
-        return variables
-    }
-
-    private func syscalls(_ node: PolicyNode) -> PolicySyscalls {
-        var reader = MappingReader(node, problems)
-        let groups = scalars.distinct(reader.required("groups")) { item in
-            PolicyName.read(item, scalars).map { Placed($0, at: item.place) }
-        }
-        let allow = SyscallReading(problems: problems).rules(reader.optional("allow"))
-        let refuse = scalars.list(reader.optional("refuse")).compactMap { item in
-            scalars.text(item).map { Placed($0, at: item.place) }
-        }
+    /// `{minimum-abi: N}`; the rules follow from the mounts.
+    private func minimumABI(_ node: YAMLNode) -> UInt8? {
+        guard var reader = node.mapping() else { return nil }
+        let minimum: UInt8? = reader.required("minimum-abi")?.integer(in: 1...99)
         reader.finish()
-        return PolicySyscalls(groups: groups, allow: allow, refuse: refuse)
+        return minimum
     }
 
-    private func descriptors(_ node: PolicyNode?) -> [DescriptorSlot] {
-        guard let node else { return [] }
-        guard case .mapping(let entries) = node.content else {
-            problems.add(node.place, .noMapping(node.kind, "write {3: frames}, or {} for none"))
-            return []
-        }
+    private func descriptors(_ node: YAMLNode) -> [DescriptorSlot] {
         let purposes: [String: DescriptorPurpose] = [
             "frames": .frames, "verdicts": .verdicts, "control": .control,
         ]
+        let entries = node.entries(remedy: "write {3: frames}, or {} for none") ?? []
         return entries.compactMap { entry -> DescriptorSlot? in
-            let key = PolicyNode(content: .text(entry.key), place: entry.place)
-            let number: UInt8? = scalars.integer(key, in: 3...31)
-            let purpose = scalars.choice(entry.value, purposes)
+            let number: UInt8? = entry.key.integer(in: 3...31)
+            let purpose = entry.value.choice(purposes)
             guard let number, let purpose else { return nil }
             return DescriptorSlot(number: number, purpose: purpose)
         }.sorted { $0.number < $1.number }
     }
 
     /// `save` and `surface` say which files of the coding agent are kept, and how it sees them.
-    private func surface(save: PolicyNode?, list: PolicyNode?, role: SandboxRole?) -> Surface? {
+    private func surface(save: YAMLNode?, list: YAMLNode?, role: SandboxRole?) -> Surface? {
         if let node = save ?? list, let role, role != .coding {
-            problems.add(node.place, .nothingKept)
+            node.refuse(.nothingKept)
         }
-        let way = save.map { scalars.choice($0, named(Surface.Save.allCases)) } ?? .replace
-        let patterns = list.map { scalars.list($0).compactMap(pattern) }
+        let way = save.map { $0.word(of: Surface.Save.self) } ?? .replace
+        let patterns = list.map { ($0.items() ?? []).compactMap(pattern) }
         guard let way else { return nil }
         let surface = Surface(save: way, patterns: patterns ?? Surface.standard.patterns)
         let texts = surface.patterns.map(\.text)
@@ -186,14 +151,14 @@ private struct PolicyReading {
                 .patternInPlace
             } else { nil }
         guard let fault else { return surface }
-        problems.add((list ?? save ?? top).place, fault)
+        (list ?? save ?? top).refuse(fault)
         return nil
     }
 
-    private func pattern(_ node: PolicyNode) -> SurfacePattern? {
-        guard let text = scalars.text(node) else { return nil }
+    private func pattern(_ node: YAMLNode) -> SurfacePattern? {
+        guard let text = node.text() else { return nil }
         if let pattern = SurfacePattern(checking: text) { return pattern }
-        problems.add(node.place, .noAgentFile(text.debugDescription))
+        node.refuse(.noAgentFile(text.debugDescription))
         return nil
     }
 }

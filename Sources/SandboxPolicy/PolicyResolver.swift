@@ -1,6 +1,7 @@
 internal import FilterLint
 public import SandboxPlan
 public import SeccompCompiler
+internal import StrictYAML
 
 /// A policy together with the plan that it gives on one host.
 public struct ResolvedPolicy: Sendable, Equatable {
@@ -62,10 +63,8 @@ public struct PolicyResolver: Sendable {
         let mounts = resolution.mounts()
         let environment = resolution.environment()
         let root = root(of: policy, mounts: mounts, problems)
-        var syscalls = SyscallResolution(policy: policy, groups: groups, problems: problems)
-        let rules = syscalls.rules()
-        let found = problems.problems + syscalls.foreign
-        guard found.isEmpty else { throw PolicyRefusal(found) }
+        let rules = SyscallResolution(policy: policy, groups: groups, problems: problems).rules()
+        guard problems.isEmpty else { throw PolicyRefusal(problems) }
         let filter = try compiled(rules, policy, problems)
         let plan = SandboxPlan(
             name: policy.name,
@@ -132,7 +131,7 @@ public struct PolicyResolver: Sendable {
             return try SeccompCompiler.compile(rules)
         } catch {
             problems.add(error, of: policy)
-            throw PolicyRefusal(problems.problems)
+            throw PolicyRefusal(problems)
         }
     }
 
@@ -149,7 +148,7 @@ public struct PolicyResolver: Sendable {
             )
         } catch {
             problems.add(error, at: policy.place(of: "landlock"))
-            throw PolicyRefusal(problems.problems)
+            throw PolicyRefusal(problems)
         }
     }
 
@@ -163,7 +162,7 @@ public struct PolicyResolver: Sendable {
             try PlanInvariants.check(plan)
         } catch {
             problems.add(error, of: policy)
-            throw PolicyRefusal(problems.problems)
+            throw PolicyRefusal(problems)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 public import SandboxPlan
 public import SeccompCompiler
+public import StrictYAML
 
 /// What an administrator wrote about one kind of sandbox, read and checked but not yet resolved
 /// against a host.
@@ -45,11 +46,11 @@ public struct SandboxPolicy: Sendable, Equatable {
     /// Descriptors above 2.
     public let descriptors: [DescriptorSlot]
     /// Where each top-level key stands, for errors found later.
-    public let places: [String: PolicyPlace]
+    public let places: [String: DocumentPlace]
 
     /// Where a top-level key stands; the first line when the document does not have it.
-    public func place(of key: String) -> PolicyPlace {
-        places[key] ?? PolicyPlace(line: 1, key: key)
+    public func place(of key: String) -> DocumentPlace {
+        places[key] ?? DocumentPlace(line: 1, key: key)
     }
 
     /// The policy with more of the host shown, read-only, each path at its own place; one that is
@@ -91,7 +92,7 @@ public struct PolicyMount: Sendable, Equatable {
     /// Whether a missing source, or one that an earlier mount shows already, drops the mount.
     public let isOptional: Bool
     /// Where it is said.
-    public let place: PolicyPlace
+    public let place: DocumentPlace
 }
 
 /// What a mount of a policy shows.

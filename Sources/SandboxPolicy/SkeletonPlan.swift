@@ -1,4 +1,5 @@
 internal import SandboxPlan
+internal import StrictYAML
 
 /// Completes a skeleton root: parents of every entry, and a place for every mount.
 enum SkeletonPlan {
@@ -10,7 +11,7 @@ enum SkeletonPlan {
         _ declared: [SkeletonEntry],
         mounts: [PlannedMount],
         _ problems: ProblemList,
-        at place: PolicyPlace
+        at place: DocumentPlace
     ) -> [SkeletonEntry] {
         var byPath: [String: SkeletonEntry] = [:]
         for entry in declared {
@@ -44,7 +45,7 @@ enum SkeletonPlan {
         of path: String,
         to entries: inout [String: SkeletonEntry],
         _ problems: ProblemList,
-        _ place: PolicyPlace
+        _ place: DocumentPlace
     ) {
         var parent = path
         while let slash = parent.lastIndex(of: "/"), slash != parent.startIndex {

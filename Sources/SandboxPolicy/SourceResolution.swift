@@ -1,4 +1,5 @@
 internal import SandboxPlan
+internal import StrictYAML
 
 /// Turns a host path of a policy into a source pinned by device and inode.
 struct SourceResolution {
@@ -31,7 +32,7 @@ struct SourceResolution {
         ("/etc/ssl/private", "it holds private keys"),
     ]
 
-    func resolve(_ path: String, isOptional: Bool, at place: PolicyPlace) -> Outcome {
+    func resolve(_ path: String, isOptional: Bool, at place: DocumentPlace) -> Outcome {
         guard isNormal(path) else {
             problems.add(place, .sourceNotNormal(path.debugDescription))
             return .refused
@@ -41,7 +42,7 @@ struct SourceResolution {
     }
 
     /// The vault's split: as any source, but beneath the state directory and nowhere else.
-    func resolveVault(_ path: String, at place: PolicyPlace) -> Outcome {
+    func resolveVault(_ path: String, at place: DocumentPlace) -> Outcome {
         guard isNormal(path), Self.isWithin(path, context.stateDirectory) else {
             problems.add(place, .splitOutside)
             return .refused
@@ -57,7 +58,7 @@ struct SourceResolution {
         }
     }
 
-    private func isPermitted(_ path: String, _ place: PolicyPlace) -> Bool {
+    private func isPermitted(_ path: String, _ place: DocumentPlace) -> Bool {
         let state = context.stateDirectory
         if Self.isWithin(path, state) || Self.isWithin(state, path) {
             problems.add(place, .showsState(path, state))
@@ -72,7 +73,7 @@ struct SourceResolution {
     }
 
     /// Looks at every component, so that no link can lead elsewhere later.
-    private func pinned(_ path: String, isOptional: Bool, at place: PolicyPlace) -> Outcome {
+    private func pinned(_ path: String, isOptional: Bool, at place: DocumentPlace) -> Outcome {
         var walked = ""
         var last: SourceFacts?
         for component in path.split(separator: "/") {

@@ -1,75 +1,75 @@
 internal import SeccompCompiler
+internal import StrictYAML
+
+extension PolicySyscalls {
+    /// Reads the key `syscalls`.
+    init?(_ node: YAMLNode) {
+        guard var reader = node.mapping() else { return nil }
+        let groups = reader.required("groups")?.distinct { $0.name() }
+        let allow = reader.optional("allow").map(SyscallReading.rules)
+        let refuse = reader.optional("refuse")?.items()?.compactMap { $0.placed { $0.text() } }
+        reader.finish()
+        self.init(groups: groups ?? [], allow: allow ?? [], refuse: refuse ?? [])
+    }
+}
 
 /// Reads rules of system calls: `name`, or `{call: name, when: [...]}`.
-struct SyscallReading {
-    let problems: ProblemList
-    private var scalars: ScalarReading { ScalarReading(problems: problems) }
-
-    init(problems: ProblemList) {
-        self.problems = problems
-    }
-
+private enum SyscallReading {
     /// Reads a list of rules; a rule with several permitted values becomes several rules.
-    func rules(_ node: PolicyNode?) -> [Placed<SyscallRule>] {
-        scalars.list(node).flatMap(rules(of:))
+    static func rules(_ node: YAMLNode) -> [Placed<SyscallRule>] {
+        (node.items() ?? []).flatMap(rules(of:))
     }
 
-    private func rules(of item: PolicyNode) -> [Placed<SyscallRule>] {
-        if case .text = item.content {
-            guard let name = scalars.text(item) else { return [] }
-            return checked([SyscallRule(name)], item.place)
+    private static func rules(of item: YAMLNode) -> [Placed<SyscallRule>] {
+        guard case .mapping = item.content else {
+            return item.text().map { checked([SyscallRule($0)], item) } ?? []
         }
-        var reader = MappingReader(item, problems)
-        let name = scalars.text(reader.required("call"))
-        let conditions = scalars.list(reader.required("when")).map(alternatives(of:))
+        guard var reader = item.mapping() else { return [] }
+        let name = reader.required("call")?.text()
+        let conditions = reader.required("when")?.items()?.map(alternatives(of:)) ?? []
         reader.finish()
         guard let name else { return [] }
         guard !conditions.isEmpty else {
-            problems.add(item.place, .noCondition)
+            item.refuse(.noCondition)
             return []
         }
-        return checked(combined(name, conditions), item.place)
+        return checked(combined(name, conditions), item)
     }
 
     /// Making a socket is said by the key sockets and nowhere else.
-    private func checked(
+    private static func checked(
         _ rules: [SyscallRule],
-        _ place: PolicyPlace
+        _ item: YAMLNode
     ) -> [Placed<SyscallRule>] {
         if let rule = rules.first, ["socket", "socketpair"].contains(rule.call) {
-            problems.add(place, .socketCall(rule.call))
+            item.refuse(.socketCall(rule.call))
             return []
         }
-        return rules.map { Placed($0, at: place) }
+        return rules.map { Placed($0, at: item.place) }
     }
 
     /// One condition for each permitted value of one argument.
-    private func alternatives(of node: PolicyNode) -> [ArgumentCondition] {
-        var reader = MappingReader(node, problems)
-        let argument: UInt8? = scalars.integer(reader.required("argument"), in: 0...5)
-        let maskNode = reader.optional("mask")
-        let mask: UInt32? = maskNode == nil ? .max : scalars.integer(maskNode, in: 1...UInt32.max)
-        let valuesNode = reader.required("in")
-        let values: [UInt32] = scalars.distinct(valuesNode) {
-            scalars.integer($0, in: 0...UInt32.max)
-        }
+    private static func alternatives(of node: YAMLNode) -> [ArgumentCondition] {
+        guard var reader = node.mapping() else { return [] }
+        let argument: UInt8? = reader.required("argument")?.integer(in: 0...5)
+        let mask: UInt32? = reader.optional("mask").map { $0.integer(in: 1...UInt32.max) } ?? .max
+        let list = reader.required("in")
+        let values = list?.distinct { $0.integer(in: 0...UInt32.max) } ?? []
         reader.finish()
         guard let argument, let mask else { return [] }
-        if let valuesNode, values.isEmpty {
-            problems.add(valuesNode.place, .noValue)
-        }
+        if values.isEmpty { list?.refuse(.noValue) }
         return values.compactMap { value in
             do throws(SeccompError) {
-                return try ArgumentCondition(argument: argument, mask: mask, equals: value)
+                return try ArgumentCondition(argument: argument, mask: mask, equals: value.value)
             } catch {
-                problems.add(node.place, error.description, remedy: "correct mask and values")
+                node.refuse(error.description, remedy: "correct mask and values")
                 return nil
             }
         }
     }
 
     /// Every combination of one value an argument.
-    private func combined(
+    private static func combined(
         _ name: String,
         _ conditions: [[ArgumentCondition]]
     ) -> [SyscallRule] {
@@ -89,32 +89,18 @@ extension SyscallGroup {
     ///   - file: the name used in errors.
     /// - Throws: ``PolicyRefusal`` with every problem.
     public init(parsing bytes: [UInt8], file: String) throws(PolicyRefusal) {
-        let problems = ProblemList(file: file, operation: "read a group of system calls")
-        let top = try PolicyDocument.top(of: bytes, problems)
-        let scalars = ScalarReading(problems: problems)
-        var reader = MappingReader(top, problems)
-        let name = PolicyName.read(reader.required("group"), scalars)
-        let reason = scalars.text(reader.required("reason"))
-        let rules = SyscallReading(problems: problems).rules(reader.required("calls"))
-        reader.finish()
-        try problems.check()
-        guard let name, let reason else { throw PolicyRefusal(problems.problems) }
+        let problems = ProblemList(
+            file: file,
+            operation: "read a group of system calls",
+            guide: "policies/README.md"
+        )
+        let top = YAMLDocument.top(of: bytes, limit: SandboxPolicy.maximumBytes, problems)
+        var reader = top?.mapping()
+        let name = reader?.required("group")?.name()
+        let reason = reader?.required("reason")?.text()
+        let rules = reader?.required("calls").map(SyscallReading.rules) ?? []
+        reader?.finish()
+        guard let name, let reason, problems.isEmpty else { throw PolicyRefusal(problems) }
         self.init(name: name, reason: reason, rules: rules, file: file)
-    }
-}
-
-/// Names of policies and groups.
-enum PolicyName {
-    /// Reads a name of 1 to 64 bytes of `[a-z0-9-]`.
-    static func read(_ node: PolicyNode?, _ scalars: ScalarReading) -> String? {
-        guard let node, let name = scalars.text(node) else { return nil }
-        let isPlain = name.utf8.allSatisfy { byte in
-            (97...122).contains(byte) || (48...57).contains(byte) || byte == 45
-        }
-        guard isPlain, name.utf8.count <= 64 else {
-            scalars.problems.add(node.place, .noName(name.debugDescription))
-            return nil
-        }
-        return name
     }
 }

@@ -1,6 +1,7 @@
 internal import FilterLint
 internal import SandboxPlan
 internal import SeccompCompiler
+internal import StrictYAML
 
 /// Turns the groups, rules and socket families of a policy into one list of allowed calls.
 struct SyscallResolution {
@@ -8,17 +9,8 @@ struct SyscallResolution {
     let groups: [String: SyscallGroup]
     let problems: ProblemList
 
-    /// A group's problem belongs to the group's own document.
-    private(set) var foreign: [PolicyError] = []
-
-    init(policy: SandboxPolicy, groups: [String: SyscallGroup], problems: ProblemList) {
-        self.policy = policy
-        self.groups = groups
-        self.problems = problems
-    }
-
     /// The allowed calls; problems are reported with the document they stand in.
-    mutating func rules() -> [SyscallRule] {
+    func rules() -> [SyscallRule] {
         var rules: [SyscallRule] = []
         for name in policy.syscalls.groups {
             guard let group = groups[name.value] else {
@@ -41,20 +33,17 @@ struct SyscallResolution {
         return rules + socketRules()
     }
 
-    private mutating func check(_ group: SyscallGroup) {
+    /// A group's problem belongs to the group's own document.
+    private func check(_ group: SyscallGroup) {
         for rule in group.rules {
             guard let problem = FilterLint.problem(with: rule.value) else {
                 continue
             }
-            foreign.append(
-                PolicyError(
-                    file: group.file,
-                    line: rule.place.line,
-                    key: rule.place.key,
-                    operation: "resolve policy \(policy.name)",
-                    reason: problem.description,
-                    remedy: "correct the group, or leave it out of \(policy.file)"
-                )
+            problems.add(
+                rule.place,
+                of: group.file,
+                problem.description,
+                remedy: "correct the group, or leave it out of \(policy.file)"
             )
         }
     }

@@ -1,5 +1,7 @@
 // The keys of benchmark.yaml by which a benchmark takes programs and tasks from Python packages.
 
+internal import StrictYAML
+
 extension BenchmarkManifest {
     /// The values of the variants under a configuration.
     ///
@@ -12,20 +14,19 @@ extension BenchmarkManifest {
         _ settings: [String: String],
         file: String
     ) throws(WorkspaceError) -> [String: String] {
-        let list = ProblemList()
+        let list = ProblemList(file: file, operation: "choose a variant of the benchmark")
         var chosen: [String: String] = [:]
         for (key, values) in variants {
             let value = settings[key] ?? values[0]
             chosen[key] = value
             guard !values.contains(value) else { continue }
             list.add(
-                1,
-                key,
+                DocumentPlace(line: 1, key: key),
                 "\(benchmark) has no «\(value.printablePrefix(40))»",
                 remedy: "write one of: \(values.joined(separator: ", "))"
             )
         }
-        try list.check(operation: "choose a variant of the benchmark", file: file)
+        try list.check()
         return chosen
     }
 
@@ -33,7 +34,7 @@ extension BenchmarkManifest {
         guard var section = top.mapping("variants") else { return [:] }
         var variants: [String: [String]] = [:]
         for key in section.remainingKeys {
-            let line = section.line
+            let line = section.place.line
             let values = section.strings(key)?.value.map(\.value) ?? []
             guard key == "domain" || key == "dataset" || key == "mode" else {
                 section.refuse(
@@ -62,9 +63,7 @@ extension BenchmarkManifest {
         guard var section = top.mapping("packages") else { return nil }
         let python = section.required("python") { $0.string("python") }
         let requirements = section.required("requirements") { $0.path("requirements") }
-        let hidden = section.strings("hidden")
-        var paths: [BeneathPath] = []
-        if let hidden { paths = section.beneath(hidden, "hidden") }
+        let hidden = section.paths("hidden")
         section.finish()
         guard let python, let requirements else { return nil }
         guard let minor = minorVersion(python.value) else {
@@ -76,7 +75,7 @@ extension BenchmarkManifest {
             )
             return nil
         }
-        return Packages(oldestPython: minor, requirements: requirements, hidden: paths)
+        return Packages(oldestPython: minor, requirements: requirements, hidden: hidden ?? [])
     }
 
     private static func minorVersion(_ text: String) -> Int? {

@@ -1,3 +1,5 @@
+internal import StrictYAML
+
 extension BenchmarkManifest {
     /// Reads a manifest.
     ///
@@ -6,11 +8,10 @@ extension BenchmarkManifest {
     ///   - file: the file's name, for error texts.
     /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once.
     public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
-        let operation = "read the benchmark's manifest"
-        let list = ProblemList()
-        let top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        let list = ProblemList(file: file, operation: "read the benchmark's manifest")
+        let top = try list.top(of: bytes)
         let manifest = Self.read(top, list)
-        try list.check(operation: operation, file: file)
+        try list.check()
         // Whatever is missing was reported, so that the check above has thrown.
         guard let manifest else { fatalError("a manifest without problems is complete") }
         self = manifest
@@ -66,7 +67,7 @@ extension BenchmarkManifest {
     private static func readProgram(_ key: String, _ top: inout MappingReader) -> Program? {
         guard var section = top.required(key, { $0.mapping(key) }) else { return nil }
         let command = section.required("command") { $0.strings("command") }
-        let files = section.required("files") { $0.strings("files") }
+        let files = section.required("files") { $0.paths("files") }
         section.finish()
         guard let command, let files else { return nil }
         guard command.value.first?.value.hasPrefix("/") == true else {
@@ -78,8 +79,7 @@ extension BenchmarkManifest {
             )
             return nil
         }
-        let paths = section.beneath(files, "files")
-        return Program(command: command.value.map(\.value), files: paths)
+        return Program(command: command.value.map(\.value), files: files)
     }
 
     private static func readPath(_ key: String, _ top: inout MappingReader) -> BeneathPath? {
@@ -106,7 +106,7 @@ extension BenchmarkManifest {
         guard var section = top.mapping("floors") else { return [:] }
         var floors: [String: BeneathPath] = [:]
         for name in section.remainingKeys {
-            let line = section.line
+            let line = section.place.line
             guard name.isBenchmarkName else {
                 section.refuse(
                     name.printablePrefix(60),
@@ -139,7 +139,7 @@ extension BenchmarkManifest {
         for file in candidate.files where examiner.files.contains(file) || tasks == .file(file) {
             top.refuse(
                 "candidate.files",
-                line: top.line,
+                line: top.place.line,
                 "«\(file.text)» belongs to the examiner's side",
                 remedy: "give the candidate a file of its own; the two sides share nothing"
             )

@@ -1,5 +1,6 @@
 internal import LinuxKernel
 internal import SandboxPolicy
+internal import StrictYAML
 
 /// Why the coding agent's files are not ones that may be judged.
 public indirect enum CandidateRefusal: Error, Sendable, Equatable {

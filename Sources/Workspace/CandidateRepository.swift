@@ -3,6 +3,7 @@
 // bytes that the supervisor holds; no command is ever run in a tree that an agent can write.
 
 public import ExamResults
+internal import StrictYAML
 
 /// The supervisor's own git repository of candidates.
 ///

@@ -1,4 +1,5 @@
 internal import ModelDialects
+internal import StrictYAML
 
 extension CodingAgentProfile {
     /// Reads a profile.
@@ -8,9 +9,12 @@ extension CodingAgentProfile {
     ///   - file: the file's name, for error texts.
     /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once.
     public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
-        let operation = "read the coding agent's profile"
-        let list = ProblemList()
-        var top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        let list = ProblemList(
+            file: file,
+            operation: "read the coding agent's profile",
+            guide: "FORMATS.md"
+        )
+        var top = try list.top(of: bytes)
         let name = top.required("coding_agent") { $0.name("coding_agent") } ?? ""
         var reader = ProfileReader(name: name)
         self.init(
@@ -39,7 +43,7 @@ extension CodingAgentProfile {
         )
         top.finish()
         reader.check(self, top)
-        try list.check(operation: operation, file: file)
+        try list.check()
     }
 }
 
@@ -55,9 +59,9 @@ private struct ProfileReader {
 
     // MARK: - texts with variables
 
-    private mutating func noted(_ text: Located<String>, _ key: String, _ entry: MappingReader) {
+    private mutating func noted(_ text: Placed<String>, _ key: String, _ entry: MappingReader) {
         let found = CodingAgentVariables.used(in: text.value)
-        uses += found.known.map { ($0, entry.full(key), text.line) }
+        uses += found.known.map { ($0, entry.place.child(key).key, text.line) }
         guard let unknown = found.unknown else { return }
         let known = CodingAgentVariables.Name.allCases.map(\.rawValue).joined(separator: ", ")
         entry.refuse(
@@ -92,7 +96,7 @@ private struct ProfileReader {
             do throws(WorkspaceError) { texts[try BeneathPath(name)] = text } catch {
                 section.refuse(
                     name.printablePrefix(60),
-                    line: section.line,
+                    line: section.place.line,
                     "that is no path beneath a directory",
                     remedy: "write letters, digits, «.», «_», «-» and «/», such as .tool/config"
                 )
@@ -156,7 +160,7 @@ private struct ProfileReader {
         guard top.has("command") else {
             top.refuse(
                 "command",
-                line: top.line,
+                line: top.place.line,
                 "the key is missing",
                 remedy: "add «command: […]»"
             )
@@ -189,7 +193,7 @@ private struct ProfileReader {
     func transcript(_ top: inout MappingReader) -> CodingAgentProfile.Transcript? {
         guard var section = top.mapping("transcript") else { return nil }
         let path = section.required("path") { $0.path("path") }
-        let limit = section.bytes("limit", in: 1...(1 << 30))?.value
+        let limit = section.bytes("limit", in: 1...(1 << 30))
         section.finish()
         return path.map { CodingAgentProfile.Transcript(path: $0, limit: limit ?? 64 << 20) }
     }
@@ -240,7 +244,7 @@ private struct ProfileReader {
         for path in profile.reads where !path.hasPrefix("/") && !path.hasPrefix("${") {
             top.refuse(
                 "reads",
-                line: top.line,
+                line: top.place.line,
                 "«\(path.printablePrefix(60))» is not absolute",
                 remedy: "write paths of the host from its root"
             )

@@ -1,4 +1,5 @@
 internal import StrictJSON
+internal import StrictYAML
 
 extension ExperimentConfig {
     /// Reads a configuration and resolves its defaults.
@@ -9,9 +10,12 @@ extension ExperimentConfig {
     /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once: unknown keys, keys
     ///   that contradict each other, wrong types, values out of range.
     public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
-        let operation = "read the experiment's configuration"
-        let list = ProblemList()
-        var top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        let list = ProblemList(
+            file: file,
+            operation: "read the experiment's configuration",
+            guide: "FORMATS.md"
+        )
+        var top = try list.top(of: bytes)
         let benchmark = Self.readBenchmark(&top)
         let agentModel = top.string("agent_model")
         let effort = top.word("reasoning_effort", of: ReasoningEffort.self)
@@ -32,7 +36,7 @@ extension ExperimentConfig {
             HarnessModels(agentModel: agentModel, effort: effort, userModel: userModel)
         )
         top.finish()
-        try list.check(operation: operation, file: file)
+        try list.check()
         self.init(
             benchmark: benchmark,
             agentModel: agentModel?.value,
@@ -52,7 +56,7 @@ extension ExperimentConfig {
     private static func readBenchmark(_ top: inout MappingReader) -> String {
         let remedy = "write a name such as helpdesk: lower-case letters, digits and «-»"
         guard top.has("benchmark") else {
-            top.refuse("benchmark", line: top.line, "the key is missing", remedy: remedy)
+            top.refuse("benchmark", line: top.place.line, "the key is missing", remedy: remedy)
             return ""
         }
         guard let name = top.string("benchmark") else { return "" }

@@ -1,3 +1,5 @@
+internal import StrictYAML
+
 /// Reads a `budget` of the section `models`.
 enum ModelBudgetReader {
     private static let mostRequests = 1_000_000_000
@@ -19,7 +21,7 @@ enum ModelBudgetReader {
         var limits: [(scope: String, line: Int, limits: ModelLimits)] = []
         for scope in scopes {
             guard var part = section.mapping(scope) else { continue }
-            limits.append((scope, part.line, readLimits(&part)))
+            limits.append((scope, part.place.line, readLimits(&part)))
             part.finish()
         }
         section.finish()

@@ -1,3 +1,5 @@
+internal import StrictYAML
+
 extension ModelKeySource {
     /// Reads the key `key`; a key itself is refused there, and not repeated.
     static func read(_ entry: inout MappingReader) -> ModelKeySource? {
@@ -13,7 +15,7 @@ extension ModelKeySource {
         guard lines.count < 2 else {
             section.refuse(
                 "",
-                line: lines.max() ?? section.line,
+                line: lines.max() ?? section.place.line,
                 "\(lines.count) sources of one key",
                 remedy: "keep one of them"
             )
@@ -23,11 +25,11 @@ extension ModelKeySource {
         if let variable { return Self.environment(variable, section) }
         if let credential { return Self.credential(credential, section) }
         guard isEmpty else { return nil }
-        section.refuse("", line: section.line, "it names no source", remedy: forms)
+        section.refuse("", line: section.place.line, "it names no source", remedy: forms)
         return nil
     }
 
-    private static func file(_ path: Located<String>, _ section: MappingReader) -> ModelKeySource? {
+    private static func file(_ path: Placed<String>, _ section: MappingReader) -> ModelKeySource? {
         guard path.value.hasPrefix("/") else {
             section.refuse(
                 "file",
@@ -41,7 +43,7 @@ extension ModelKeySource {
     }
 
     private static func environment(
-        _ name: Located<String>,
+        _ name: Placed<String>,
         _ section: MappingReader
     ) -> ModelKeySource? {
         let isName =
@@ -60,7 +62,7 @@ extension ModelKeySource {
     }
 
     private static func credential(
-        _ name: Located<String>,
+        _ name: Placed<String>,
         _ section: MappingReader
     ) -> ModelKeySource? {
         do throws(WorkspaceError) {

@@ -1,4 +1,5 @@
 internal import ModelDialects
+internal import StrictYAML
 
 /// Reads the roles of the section `models`.
 struct ModelRoleReader {
@@ -104,7 +105,7 @@ struct ModelRoleReader {
             guard declared.count != 1 else { return declared.first }
             entry.refuse(
                 "upstream",
-                line: entry.line,
+                line: entry.place.line,
                 declared.isEmpty ? "there is no upstream" : "several upstreams could serve it",
                 remedy: declared.isEmpty
                     ? "add models.upstreams, or remove the role" : "write one of: \(known)"
@@ -147,7 +148,7 @@ struct ModelRoleReader {
     }
 
     /// A number of tokens means something to some providers only.
-    private func check(_ effort: Located<String>, _ dialects: [Dialect], _ entry: MappingReader) {
+    private func check(_ effort: Placed<String>, _ dialects: [Dialect], _ entry: MappingReader) {
         guard Effort(rawValue: effort.value) == nil,
             let deaf = dialects.first(where: { $0.provider == "openai" })
         else { return }
@@ -174,7 +175,7 @@ struct ModelRoleReader {
             }
             entry.refuse(
                 "model",
-                line: entry.line,
+                line: entry.place.line,
                 "the key is missing",
                 remedy: "write the model's name as its provider spells it"
             )
@@ -209,7 +210,7 @@ struct ModelRoleReader {
         else { return }
         entry.refuse(
             role.rawValue,
-            line: entry.line,
+            line: entry.place.line,
             "its cost is limited, but its model has no price",
             remedy: "add «\(settings.model.printablePrefix(80))» to models.prices"
         )

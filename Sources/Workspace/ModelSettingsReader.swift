@@ -1,13 +1,14 @@
 internal import ModelDialects
+internal import StrictYAML
 
 /// auto-harness's keys that name a model for a role.
 struct HarnessModels {
-    let agentModel: Located<String>?
-    let effort: Located<ExperimentConfig.ReasoningEffort>?
-    let userModel: Located<String>?
+    let agentModel: Placed<String>?
+    let effort: Placed<ExperimentConfig.ReasoningEffort>?
+    let userModel: Placed<String>?
 
     /// The key that names the model of a role, and what it says.
-    func model(of role: ModelRole) -> (key: String, name: Located<String>)? {
+    func model(of role: ModelRole) -> (key: String, name: Placed<String>)? {
         switch role {
         case .candidate: agentModel.map { ("agent_model", $0) }
         case .userSimulator: userModel.map { ("user_model", $0) }
@@ -53,15 +54,16 @@ struct ModelSettingsReader {
             isCostLimited: budget.limitsCost
         ).read(&section, &top)
         let used = Set(roles.values.map(\.upstream))
-        for name in upstreams.keys.sorted() where !used.contains(name) && !section.hasProblems {
+        for name in upstreams.keys.sorted()
+        where !used.contains(name) && section.problems.isEmpty {
             section.refuse(
                 "upstreams.\(name)",
-                line: section.line,
+                line: section.place.line,
                 "no role uses it, so its key would be read for nothing",
                 remedy: "remove it, or name it in models.roles"
             )
         }
-        if let cassette, !section.hasProblems { Self.check(cassette, roles, section) }
+        if let cassette, section.problems.isEmpty { Self.check(cassette, roles, section) }
         return ModelSettings(
             upstreams: upstreams,
             roles: roles,
@@ -79,7 +81,7 @@ struct ModelSettingsReader {
         if names.count > Self.maximumUpstreams {
             list.refuse(
                 "",
-                line: list.line,
+                line: list.place.line,
                 "there are \(names.count) upstreams",
                 remedy: "list at most \(Self.maximumUpstreams)"
             )
@@ -89,7 +91,7 @@ struct ModelSettingsReader {
             guard name.isBenchmarkName else {
                 list.refuse(
                     name.printablePrefix(60),
-                    line: entry.line,
+                    line: entry.place.line,
                     "the upstream's name is malformed",
                     remedy: "write lower-case letters, digits and «-», beginning with a letter"
                 )
@@ -110,7 +112,7 @@ struct ModelSettingsReader {
         if names.count > maximumPrices {
             list.refuse(
                 "",
-                line: list.line,
+                line: list.place.line,
                 "there are \(names.count) prices",
                 remedy: "list at most \(maximumPrices)"
             )
@@ -149,10 +151,10 @@ struct ModelSettingsReader {
         let replay = entry.string("replay")
         let hasLiveExams = entry.word("exams", of: ExamAnswers.self) != nil
         entry.finish()
-        let found: Located<ModelCassette>
+        let found: Placed<ModelCassette>
         switch (record, replay) {
-        case (let record?, nil): found = Located(value: .record(record.value), line: record.line)
-        case (nil, let replay?): found = Located(value: .replay(replay.value), line: replay.line)
+        case (let record?, nil): found = Placed(.record(record.value), at: record.place)
+        case (nil, let replay?): found = Placed(.replay(replay.value), at: replay.place)
         case (let record?, let replay?):
             entry.refuse(
                 "replay",
@@ -164,7 +166,7 @@ struct ModelSettingsReader {
         case (nil, nil):
             entry.refuse(
                 "",
-                line: entry.line,
+                line: entry.place.line,
                 "it names no file",
                 remedy: "write cassette: {record: FILE} or cassette: {replay: FILE}"
             )

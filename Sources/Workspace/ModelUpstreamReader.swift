@@ -1,13 +1,14 @@
 internal import ModelDialects
+internal import StrictYAML
 
 /// Reads one upstream of the section `models`.
 struct ModelUpstreamReader {
-    private let url: Located<String>?
+    private let url: Placed<String>?
     private let dialects: [Dialect]
     private let key: ModelKeySource?
-    private let plainHTTP: Located<Bool>?
-    private let addresses: Located<ModelUpstream.Addresses>?
-    private let trust: Located<String>?
+    private let plainHTTP: Placed<Bool>?
+    private let addresses: Placed<ModelUpstream.Addresses>?
+    private let trust: Placed<String>?
 
     /// Takes every key of the upstream.
     init(_ entry: inout MappingReader) {
@@ -69,7 +70,7 @@ struct ModelUpstreamReader {
         return dialects
     }
 
-    private func parsed(_ url: Located<String>, _ entry: MappingReader) -> UpstreamName? {
+    private func parsed(_ url: Placed<String>, _ entry: MappingReader) -> UpstreamName? {
         do throws(UpstreamNameError) { return try UpstreamName(parsing: url.value) } catch {
             entry.refuse(
                 "url",

@@ -1,3 +1,5 @@
+internal import StrictYAML
+
 /// What a `shim.yaml` says: files that a benchmark gets on both sides in addition to its own.
 public struct ShimManifest: Sendable, Equatable {
     /// The shim's name, as a benchmark's manifest names it.
@@ -16,16 +18,15 @@ public struct ShimManifest: Sendable, Equatable {
     ///   - file: the file's name, for error texts.
     /// - Throws: ``WorkspaceError/document(_:)`` with every problem at once.
     public init(parsing bytes: [UInt8], file: String) throws(WorkspaceError) {
-        let operation = "read the shim's manifest"
-        let list = ProblemList()
-        var top = try DocumentReader.top(of: bytes, operation: operation, file: file, list: list)
+        let list = ProblemList(file: file, operation: "read the shim's manifest")
+        var top = try list.top(of: bytes)
         shim = top.required("shim") { $0.name("shim") } ?? ""
         version =
             top.required("version") { $0.integer("version", in: 1...1_000_000) }?.value ?? 0
         candidateFiles = Self.files("candidate", &top)
         examinerFiles = Self.files("examiner", &top)
         top.finish()
-        try list.check(operation: operation, file: file)
+        try list.check()
     }
 
     private static func files(_ key: String, _ top: inout MappingReader) -> [BeneathPath] {

@@ -1,5 +1,6 @@
 internal import ExamResults
 internal import StrictJSON
+internal import StrictYAML
 
 extension TaskCatalog {
     /// Takes over the tasks of a package: a list of objects with an `id`, and a file that says which ids

@@ -1,9 +1,11 @@
 // Workspace: the files of an experiment: configuration, split, candidates, rendered views.
 
+public import StrictYAML
+
 /// Why something about an experiment's files was refused or failed.
 public enum WorkspaceError: Error, Sendable, Equatable {
     /// A YAML document has problems; all of them are listed.
-    case document(DocumentProblems)
+    case document([DocumentProblem])
     /// The coding agent's file is not one that may be judged; the agent's doing, not the host's.
     case candidate(CandidateRefusal)
     /// A path leaves its directory or is spelled in a way that could.
@@ -25,7 +27,7 @@ extension WorkspaceError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .document(let problems):
-            problems.description
+            problems.map(\.description).joined(separator: "\n")
         case .candidate(let refusal):
             refusal.description
         case .path(let text, let reason):
@@ -40,18 +42,5 @@ extension WorkspaceError: CustomStringConvertible {
             .host(let operation, let location, let reason, let remedy):
             "\(operation): \(location): \(reason); remedy: \(remedy)"
         }
-    }
-}
-
-extension String {
-    /// The beginning of a text from outside, with everything but printable ASCII as `?`.
-    ///
-    /// - Parameter limit: the most bytes to show.
-    /// - Returns: a text that is safe on a terminal and in a log.
-    func printablePrefix(_ limit: Int) -> String {
-        let shown = utf8.prefix(limit).map { byte in
-            (0x20..<0x7F).contains(byte) ? byte : UInt8(ascii: "?")
-        }
-        return String(decoding: shown, as: UTF8.self)
     }
 }

@@ -1,12 +1,12 @@
 import Invigilator
-import SandboxPolicy
 import StrictJSON
+import StrictYAML
 import Testing
 
 @Suite struct FindingsTests {
     @Test("a sound policy is one line, and each problem another")
     func policies() {
-        let problem = PolicyError(
+        let problem = DocumentProblem(
             file: "weak.yaml",
             line: 3,
             key: "mounts[0].source",
@@ -18,8 +18,8 @@ import Testing
         #expect(
             findings.text == """
                 good: sound
-                weak.yaml:3: mounts[0].source: resolve policy weak: it is a symbolic link; name what \
-                it points to
+                weak.yaml:3: mounts[0].source: resolve policy weak: it is a symbolic link; remedy: name \
+                what it points to
 
                 """
         )

@@ -1,4 +1,5 @@
 import SandboxPolicy
+import StrictYAML
 import Testing
 
 @Suite("What a role may not have")

@@ -2,12 +2,13 @@ import Foundation
 import SandboxPlan
 import SandboxPolicy
 import SeccompCompiler
+import StrictYAML
 import TestSupport
 import Testing
 
 @Suite("Reading policies")
 struct PolicyReadingTests {
-    private func spoilt(_ old: String, _ new: String) -> [PolicyError] {
+    private func spoilt(_ old: String, _ new: String) -> [DocumentProblem] {
         PolicySample.problems(PolicySample.candidate.replacing(old, with: new))
     }
 
@@ -28,7 +29,7 @@ struct PolicyReadingTests {
         let top = spoilt("streams: pipes", "streams: pipes\ninternet: yes")
         #expect(top.map(\.key) == ["internet"])
         #expect(top.map(\.line) == [13])
-        #expect(top.first?.reason == "unknown key")
+        #expect(top.first?.reason == "the key is unknown")
         let nested = spoilt("  cpu: 100", "  cpu: 100\n  gpu: 1")
         #expect(nested.map(\.key) == ["limits.gpu"])
         #expect(nested.map(\.line) == [17])
@@ -115,7 +116,7 @@ struct PolicyReadingTests {
                     + (1...32).map { "agent/\($0)" }.joined(separator: ", ") + "]",
                 "more than 32"
             ),
-            ("save: both", "is not known"), ("save: in-place", ""),
+            ("save: both", "is unknown"), ("save: in-place", ""),
         ]
     )
     func surfaceRefused(lines: String, reason: String) {
@@ -179,6 +180,28 @@ struct PolicyReadingTests {
     )
     func quantities(text: String) {
         #expect(spoilt("memory: 64MiB", "memory: \"\(text)\"").map(\.key) == ["limits.memory"])
+    }
+
+    @Test(
+        "a text that YAML reads as something else needs quotes, and a number must have none",
+        arguments: [
+            ("HOME: /tmp", "HOME: 1", "environment.HOME"),
+            ("HOME: /tmp", "HOME:", "environment.HOME"),
+            ("HOME: /tmp", "HOME: \"\\0\"", "environment.HOME"),
+            ("cpu: 100", "cpu: \"100\"", "limits.cpu"),
+            ("{ tree: true }", "{ tree: yes }", "root.tree"),
+            ("streams: pipes", "streams: pipes\ncommand: [/bin/sleep, 5]", "command[1]"),
+        ]
+    )
+    func kinds(old: String, new: String, key: String) {
+        #expect(spoilt(old, new).map(\.key) == [key])
+    }
+
+    @Test("a group of system calls is listed once")
+    func groups() {
+        let problems = spoilt("groups: [base]", "groups: [base, base]")
+        #expect(problems.map(\.key) == ["syscalls.groups[1]"])
+        #expect(problems.map(\.reason) == ["it is listed twice"])
     }
 
     @Test(

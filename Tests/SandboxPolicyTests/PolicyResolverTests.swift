@@ -1,6 +1,7 @@
 import PolicyEffects
 import SandboxPlan
 import SandboxPolicy
+import StrictYAML
 import Testing
 
 @Suite("Resolving policies")

@@ -1,6 +1,7 @@
 import PolicyEffects
 import SandboxPlan
 import SandboxPolicy
+import StrictYAML
 import Testing
 
 /// A small sound policy, to be spoilt line by line.
@@ -55,7 +56,7 @@ enum PolicySample {
     }
 
     /// The problems of reading a document.
-    static func problems(_ text: String) -> [PolicyError] {
+    static func problems(_ text: String) -> [DocumentProblem] {
         do {
             _ = try SandboxPolicy(parsing: Array(text.utf8), file: "sample.yaml")
             return []
@@ -69,7 +70,7 @@ enum PolicySample {
         _ text: String,
         groups texts: [String] = [group],
         lookUp: @escaping @Sendable (String) -> SourceFacts? = plainHost
-    ) throws -> [PolicyError] {
+    ) throws -> [DocumentProblem] {
         let context = ResolutionContext(
             stateDirectory: "/var/lib/invigilator",
             variables: PolicyVariables(vaultSplit: "/var/lib/invigilator/vault/x/train"),

@@ -1,6 +1,7 @@
 import SandboxPlan
 import SandboxPolicy
 import SeccompCompiler
+import StrictYAML
 import Testing
 
 @Suite("Groups of system calls")
@@ -10,7 +11,7 @@ struct SyscallGroupTests {
         return try SyscallGroup(parsing: Array(text.utf8), file: "g.yaml").rules.map(\.value)
     }
 
-    private func problems(_ calls: String) -> [PolicyError] {
+    private func problems(_ calls: String) -> [DocumentProblem] {
         do {
             _ = try SyscallGroup(
                 parsing: Array("group: g\nreason: r\ncalls:\n\(calls)".utf8),

@@ -1,4 +1,5 @@
 import ModelDialects
+import StrictYAML
 import Testing
 import Workspace
 
@@ -13,7 +14,7 @@ struct CodingAgentProfileTests {
             _ = try read(text)
             return []
         } catch WorkspaceError.document(let found) {
-            return found.problems
+            return found
         } catch {
             Issue.record("another error: \(error)")
             return []
@@ -177,7 +178,7 @@ struct CodingAgentProfileTests {
         "what is malformed or stands for nothing is refused with its key",
         arguments: [
             ("command: [python3]", "command"), ("command: []", "command"),
-            ("files: [../a.py]\ncommand: [/x]", "files"), ("command: [/x]\ncwd: work", "cwd"),
+            ("files: [../a.py]\ncommand: [/x]", "files[0]"), ("command: [/x]\ncwd: work", "cwd"),
             ("command: [/x]\nhome: home", "home"), ("command: [/x]\nnetwork: true", "network"),
             ("command: [/x, \"${nothing}\"]", "command"), ("command: [/x, \"${task\"]", "command"),
             ("command: [/x, \"${task}\"]", "command"), ("command: [\"${executable}\"]", "command"),
@@ -201,6 +202,6 @@ struct CodingAgentProfileTests {
     @Test("every problem is told at once")
     func together() {
         let text = head + "files: [../a.py]\ncommand: [python3]\ncwd: work\nnetwork: true\n"
-        #expect(problems(text).map(\.key) == ["files", "command", "cwd", "network"])
+        #expect(problems(text).map(\.key) == ["files[0]", "command", "cwd", "network"])
     }
 }

@@ -1,4 +1,5 @@
 import StrictJSON
+import StrictYAML
 import Testing
 import Workspace
 
@@ -9,7 +10,7 @@ struct ModelRefusalTests {
             _ = try ExperimentConfig(parsing: Array(text.utf8), file: "experiment_config.yaml")
             return []
         } catch WorkspaceError.document(let found) {
-            return found.problems
+            return found
         } catch {
             Issue.record("another error: \(error)")
             return []

@@ -1,5 +1,6 @@
 import ModelDialects
 import StrictJSON
+import StrictYAML
 import Testing
 import Workspace
 
@@ -14,7 +15,7 @@ struct ModelSettingsTests {
             _ = try read(text)
             return []
         } catch WorkspaceError.document(let found) {
-            return found.problems
+            return found
         } catch {
             Issue.record("another error: \(error)")
             return []

@@ -1,5 +1,6 @@
 import ExamResults
 import StrictJSON
+import StrictYAML
 import Testing
 import Workspace
 
@@ -147,7 +148,7 @@ struct PackagedBenchmarkTests {
         arguments: [
             ("python: \"3.12\"", "python: \"2.7\"", "packages.python"),
             ("python: \"3.12\"", "python: \"3\"", "packages.python"),
-            ("hidden: [tau2/tasks.json]", "hidden: [../x]", "packages.hidden"),
+            ("hidden: [tau2/tasks.json]", "hidden: [../x]", "packages.hidden[0]"),
             ("requirements: requirements.txt", "requirements: /etc/x", "packages.requirements"),
             ("[phones, shop]", "[Phones]", "variants.domain"),
             ("[phones, shop]", "[]", "variants.domain"),
@@ -162,7 +163,7 @@ struct PackagedBenchmarkTests {
             _ = try manifest(Self.keys.replacing(part, with: by))
             Issue.record("it was read")
         } catch WorkspaceError.document(let found) {
-            #expect(found.problems.contains { $0.key == key }, "\(found.problems.map(\.key))")
+            #expect(found.contains { $0.key == key }, "\(found.map(\.key))")
         } catch { Issue.record(error) }
     }
 }

@@ -21,10 +21,9 @@ LEFT_OUT = {
     "Ledger/LedgerTrials.swift": "rows that no ledger holds, a disk that tests fill",
     "Ledger/StorageText.swift": "what SQLite answered, in words",
     "Ledger/VerificationText.swift": "what a verification found, in words",
-    "SandboxPolicy/PolicyError.swift": "what is wrong with a policy, in words",
     "SandboxPolicy/PolicyFault.swift": "what is wrong with a line of it, in words",
     "SandboxPolicy/PolicyLint.swift": "what PlanInvariants refuses again, told with its line",
-    "SandboxPolicy/YAMLProblem.swift": "why a text is no YAML, in words",
+    "SandboxPolicy/PolicyRefusal.swift": "what is wrong with policies, in words",
 }
 
 
