@@ -218,6 +218,7 @@ let package = Package(
             dependencies: ["HostKernel", "StrictJSON", "LinuxKernel", grdb, crypto],
             swiftSettings: house
         ),
+        .target(name: "Transparency", dependencies: ["StrictJSON", crypto], swiftSettings: house),
         .target(
             name: "Benchmarks",
             dependencies: [
@@ -281,7 +282,7 @@ let package = Package(
                 "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
                 "PolicyEffects", "RedTeam", "Report",
                 "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck", "StrictJSON",
-                "StrictYAML", "Supervisor", "Workspace", argumentParser, grdb,
+                "StrictYAML", "Supervisor", "Transparency", "Workspace", argumentParser, grdb,
             ],
             swiftSettings: house
         ),
@@ -292,7 +293,7 @@ let package = Package(
             dependencies: [
                 "Benchmarks", "ExamResults", "HTTPFront", "IterationLoop", "LauncherClient",
                 "LauncherProtocol", "Ledger", "ModelDialects", "SandboxPlan", "SandboxPolicy",
-                "StrictJSON",
+                "StrictJSON", "Transparency",
                 "Workspace",
             ],
             swiftSettings: house
@@ -350,7 +351,8 @@ let package = Package(
                 "StrictJSON", "TestSupport",
             ]
         ),
-        tests("LedgerTests", of: ["Ledger", "StrictJSON", grdb, "TestSupport"]),
+        tests("LedgerTests", of: ["Ledger", "StrictJSON", "Transparency", grdb, "TestSupport"]),
+        tests("TransparencyTests", of: ["StrictJSON", "TestSupport", "Transparency", crypto]),
         tests(
             "WorkspaceTests",
             of: [
@@ -382,7 +384,7 @@ let package = Package(
             of: [
                 "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
                 "LauncherClient", "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy",
-                "SelfCheck", "StrictJSON", "StrictYAML", "Supervisor", "Workspace",
+                "SelfCheck", "StrictJSON", "StrictYAML", "Supervisor", "Transparency", "Workspace",
             ],
             exclude: ["Goldens"]
         ),

@@ -106,19 +106,17 @@ package struct AppliedResult: Equatable {
 /// The user's own directory, changed with the rights of its owner.
 struct OwnersTree {
     private let directory: String
+    private let git: OwnersGit
 
     /// Becomes the owner of the directory for good, where we are root and it is not.
     init(_ directory: String) throws(SupervisorError) {
         self.directory = directory
-        try kernel("become the owner of the directory", directory) { () throws(SystemError) in
-            let status = try FileStatus(path: directory)
-            guard Identity.effectiveUser == 0, status.owner != 0 else { return }
-            try Identity.become(uid: status.owner, gid: status.group, dropsGroups: true)
-            try Identity.setNoNewPrivileges()
-            guard try Identity.isExactly(uid: status.owner, gid: status.group) else {
-                CurrentProcess.exitNow(ExitStatus.hostFailed.rawValue)
-            }
-        }
+        git = OwnersGit(
+            directory: directory,
+            operation: "commit the candidate",
+            remedy: "name a new branch, and a DIR inside a git repository that has a commit"
+        )
+        try OwnersGit.becomeOwner(of: directory)
     }
 
     // MARK: - the files
@@ -191,7 +189,7 @@ struct OwnersTree {
     // counts where the owner's `status.showUntrackedFiles` hides what was never committed.
     private func isCommitted(_ paths: [String]) throws(SupervisorError) -> Bool {
         let words = ["status", "--porcelain", "--ignored", "--untracked-files=all", "--"]
-        let status = try git(words + paths, mayFail: true)
+        let status = try git.output(of: words + paths)
         guard let status else { return false }
         return status.isEmpty
     }
@@ -204,27 +202,27 @@ struct OwnersTree {
     ///
     /// - Returns: the commit.
     func commit(_ result: AppliedResult, to branch: String) throws(SupervisorError) -> String {
-        try required(["check-ref-format", "--branch", branch])
-        let head = try required(["rev-parse", "--verify", "HEAD^{commit}"])
-        let prefix = try required(["rev-parse", "--show-prefix"])
-        let folder = try required(["rev-parse", "--absolute-git-dir"])
+        try git.required(["check-ref-format", "--branch", branch])
+        let head = try git.required(["rev-parse", "--verify", "HEAD^{commit}"])
+        let prefix = try git.required(["rev-parse", "--show-prefix"])
+        let folder = try git.required(["rev-parse", "--absolute-git-dir"])
         let index = "\(folder)/invigilator-\(CurrentProcess.pid).index"
         let tree: String
         do throws(SupervisorError) {
-            try required(["read-tree", head], index: index)
+            try git.required(["read-tree", head], index: index)
             try write(result, below: prefix, to: index)
-            tree = try required(["write-tree"], index: index)
+            tree = try git.required(["write-tree"], index: index)
             try removeIndex(index)
         } catch {
             try removeIndex(index)
             throw error
         }
-        let commit = try required(
+        let commit = try git.required(
             ["commit-tree", tree, "-p", head, "-F", "-"],
             input: Array(result.message.utf8)
         )
         // The empty old value: the branch must not exist (git-update-ref(1)).
-        try required(["update-ref", "refs/heads/\(branch)", commit, ""])
+        try git.required(["update-ref", "refs/heads/\(branch)", commit, ""])
         return commit
     }
 
@@ -233,15 +231,15 @@ struct OwnersTree {
         below prefix: String,
         to index: String
     ) throws(SupervisorError) {
-        let tracked = try required(["ls-files", "-z", "--", "agent"], index: index)
+        let tracked = try git.required(["ls-files", "-z", "--", "agent"], index: index)
         for path in tracked.split(separator: "\0").map(String.init)
         where result.surface.names(path) && result.files[path] == nil {
-            try required(["update-index", "--force-remove", "--", path], index: index)
+            try git.required(["update-index", "--force-remove", "--", path], index: index)
         }
         for (path, bytes) in result.files {
-            let blob = try required(["hash-object", "-w", "--stdin"], input: bytes)
+            let blob = try git.required(["hash-object", "-w", "--stdin"], input: bytes)
             let entry = "100644,\(blob),\(prefix)\(path)"
-            try required(["update-index", "--add", "--cacheinfo", entry], index: index)
+            try git.required(["update-index", "--add", "--cacheinfo", entry], index: index)
         }
     }
 
@@ -255,60 +253,5 @@ struct OwnersTree {
                 guard error.isMissing else { throw error }
             }
         }
-    }
-
-    // MARK: - git
-
-    @discardableResult
-    private func required(
-        _ words: [String],
-        input: [UInt8] = [],
-        index: String? = nil
-    ) throws(SupervisorError) -> String {
-        try git(words, input: input, index: index, mayFail: false) ?? ""
-    }
-
-    private func git(
-        _ words: [String],
-        input: [UInt8] = [],
-        index: String? = nil,
-        mayFail: Bool
-    ) throws(SupervisorError) -> String? {
-        let settings = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]
-        let outcome = try kernel("run git", GitCommand.executable) { () throws(SystemError) in
-            try Spawn.run(
-                GitCommand.executable,
-                arguments: settings + ["-C", directory] + words,
-                environment: Self.environment(index: index),
-                input: input,
-                limit: 16 << 20
-            )
-        }
-        guard outcome.end.exitCode == 0 else {
-            if mayFail { return nil }
-            let said = SafeText.cleaned(
-                String(decoding: outcome.errors, as: UTF8.self),
-                atMost: 300
-            )
-            throw SupervisorError(
-                .usage,
-                operation: "commit the candidate",
-                location: "\(directory): git \(words.first ?? "")",
-                reason: said.isEmpty ? "git refused" : said,
-                remedy: "name a new branch, and a DIR inside a git repository that has a commit"
-            )
-        }
-        let text = String(decoding: outcome.output, as: UTF8.self)
-        return text.hasSuffix("\n") ? String(text.dropLast()) : text
-    }
-
-    private static func environment(index: String?) -> [String] {
-        [
-            "PATH=/usr/bin:/bin", "HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",
-            "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
-            "GIT_OPTIONAL_LOCKS=0", "GIT_AUTHOR_NAME=Invigilator",
-            "GIT_AUTHOR_EMAIL=invigilator@localhost", "GIT_COMMITTER_NAME=Invigilator",
-            "GIT_COMMITTER_EMAIL=invigilator@localhost",
-        ] + (index.map { ["GIT_INDEX_FILE=\($0)"] } ?? [])
     }
 }

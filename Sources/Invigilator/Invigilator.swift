@@ -36,7 +36,7 @@ struct Invigilator: ParsableCommand {
                 name: "Results and proof",
                 subcommands: [
                     ReportCommand.self, BestCommand.self, DiffCommand.self, ApplyCommand.self,
-                    LedgerCommand.self, VerifyCommand.self,
+                    LedgerCommand.self, AttestCommand.self, VerifyCommand.self,
                 ]
             ),
             CommandGroup(

@@ -52,13 +52,20 @@ package enum OutputFile {
 enum OwnProgram {
     /// What a second process prints, which becomes the supervisor's user before it opens the record.
     ///
+    /// - Parameters:
+    ///   - words: its command line.
+    ///   - input: what it reads on standard input.
+    /// - Returns: its standard output.
     /// - Throws: its own last words and exit code where it fails.
-    static func output(of words: [String]) throws(SupervisorError) -> [UInt8] {
+    static func output(
+        of words: [String],
+        input: [UInt8] = []
+    ) throws(SupervisorError) -> [UInt8] {
         let outcome = try kernel("read the record", "a second process") {
             () throws(SystemError) in
             let program = try Descriptor.open("/proc/\(CurrentProcess.pid)", [.read, .directory])
                 .linkText("exe")
-            return try Spawn.run(program, arguments: words, limit: 256 << 20)
+            return try Spawn.run(program, arguments: words, input: input, limit: 256 << 20)
         }
         guard outcome.end.exitCode == 0 else {
             let code = outcome.end.exitCode.flatMap(ExitStatus.init(rawValue:)) ?? .hostFailed

@@ -126,6 +126,11 @@ struct RecordedResults {
         repository = CandidateRepository(at: record.layout.repository(record.experiment.id))
     }
 
+    /// The bytes of a candidate that a row names.
+    func candidate(hex: String) throws(SupervisorError) -> CandidateSnapshot {
+        try candidate(Self.digest(hex))
+    }
+
     /// The bytes of a candidate; they hash to its digest.
     func candidate(_ digest: CandidateDigest) throws(SupervisorError) -> CandidateSnapshot {
         do throws(WorkspaceError) {

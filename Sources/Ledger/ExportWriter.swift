@@ -13,15 +13,24 @@ struct ExportWriter {
     }
 
     mutating func add(_ row: SealedRow) {
-        put("{\"body\":")
-        buffer += row.body
-        put(",\"hash\":\"")
-        buffer += Hexadecimal.digits(of: row.hash)
-        put("\",\"kind\":\"\(row.kind)\",\"previous\":\"")
-        buffer += Hexadecimal.digits(of: row.previous)
-        put("\",\"sequence\":\(row.sequence),\"signature\":\"")
-        buffer += Hexadecimal.digits(of: row.signature)
-        put("\",\"time\":\(row.time)}\n")
+        buffer += Self.line(of: row)
+        put("\n")
+    }
+
+    /// A row's line, without its line feed.
+    static func line(of row: SealedRow) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(row.body.count + 400)
+        line += "{\"body\":".utf8
+        line += row.body
+        line += ",\"hash\":\"".utf8
+        line += Hexadecimal.digits(of: row.hash)
+        line += "\",\"kind\":\"\(row.kind)\",\"previous\":\"".utf8
+        line += Hexadecimal.digits(of: row.previous)
+        line += "\",\"sequence\":\(row.sequence),\"signature\":\"".utf8
+        line += Hexadecimal.digits(of: row.signature)
+        line += "\",\"time\":\(row.time)}".utf8
+        return line
     }
 
     /// The bytes so far, once they are worth a write.

@@ -3,8 +3,8 @@ internal import StrictJSON
 
 /// Looks into a ledger without the right to append, also while a run holds it.
 public final class LedgerReader {
-    private let store: LedgerStore
-    private let identity: LedgerIdentity
+    let store: LedgerStore
+    let identity: LedgerIdentity
     private let key: VerifyingKey
 
     /// The path of the database.

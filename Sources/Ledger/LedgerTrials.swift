@@ -50,3 +50,33 @@ extension LedgerStore {
         }
     }
 }
+
+/// An export that was verified line by line, so that a change of one line is tried without following
+/// the lines before it again.
+package struct ExportTrial {
+    // What the verifier knew in front of each line.
+    private var states: [ExportVerifier] = []
+
+    /// Follows an export that is as it was written, with the signature of every row.
+    package init(_ lines: [[UInt8]]) throws(VerificationFault) {
+        var verifier = ExportVerifier(
+            ExportExpectation(publicKey: nil, depth: .everySignature, witness: nil)
+        )
+        for line in lines {
+            states.append(verifier)
+            _ = try verifier.accept(line[...])
+        }
+    }
+
+    /// What is wrong with another line in the place of the line with this index; nothing where the
+    /// verifier would go on.
+    package func fault(of line: [UInt8], at index: Int) -> VerificationFault? {
+        var verifier = states[index]
+        do throws(VerificationFault) {
+            _ = try verifier.accept(line[...])
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

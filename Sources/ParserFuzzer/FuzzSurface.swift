@@ -10,6 +10,7 @@ internal import Ledger
 internal import SandboxPlan
 internal import SandboxPolicy
 internal import StrictJSON
+internal import Transparency
 internal import Workspace
 
 /// One parser that reads bytes of somebody who is not trusted.
@@ -32,6 +33,8 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
     case configuration
     /// An exported ledger.
     case ledgerExport = "ledger-export"
+    /// A checkpoint that somebody kept.
+    case checkpoint
     /// A sandbox's request to a model (M4), in every dialect.
     case modelRequest = "model-request"
     /// A model's answer, as a stream and as a whole, in every dialect.
@@ -60,6 +63,7 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
         case .syscalls: feedSyscalls(bytes)
         case .configuration: feedConfiguration(bytes)
         case .ledgerExport: feedLedgerExport(bytes)
+        case .checkpoint: feedCheckpoint(bytes)
         case .modelRequest: feedModelRequest(bytes)
         case .modelAnswer: feedModelAnswer(bytes)
         case .httpRequests: feedHTTPRequests(bytes)
@@ -235,6 +239,19 @@ extension FuzzSurface {
             isTaken = true
         } catch {}
         return isTaken
+    }
+
+    private func feedCheckpoint(_ bytes: [UInt8]) -> Bool {
+        do throws(NoteError) {
+            let note = try SignedNote(parsing: bytes)
+            precondition(note.bytes == bytes, "a note has one spelling")
+            let head = try Checkpoint(parsing: note.text)
+            let isSame = note.text.utf8.starts(with: head.text.utf8)
+            precondition(isSame, "a checkpoint has one spelling")
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func feedLedgerExport(_ bytes: [UInt8]) -> Bool {

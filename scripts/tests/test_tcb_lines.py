@@ -18,6 +18,7 @@ LEFT_OUT = {
     "Gate/GateReasonText.swift": "reasons in words; the gate has decided before",
     "Ledger/ExportWriter.swift": "its footer is signed over the stored rows, and readers verify",
     "Ledger/LedgerError.swift": "why something failed, in words",
+    "Ledger/LedgerStatements.swift": "signs what is said of rows, and refuses what rows are signed over",
     "Ledger/LedgerTrials.swift": "rows that no ledger holds, a disk that tests fill",
     "Ledger/StorageText.swift": "what SQLite answered, in words",
     "Ledger/VerificationText.swift": "what a verification found, in words",
