@@ -72,6 +72,7 @@ class Dialogue:
         """
         self.session = session
         self._port, self._channel, self._limits = port, channel, limits
+        self._has_spoken = False
 
     def run(self, agent: type, task: Any, seed: int) -> Frame:
         """Runs the conversation to its end.
@@ -91,9 +92,15 @@ class Dialogue:
         except Forfeit as fault:
             return lost("agent-fault", str(fault))
         except ModelRefused as fault:
-            return lost("model-refused", str(fault))
+            # Before it said a word the candidate has no part in it. Afterwards it may have brought the
+            # model to it, and must not be able to void an exam that goes badly.
+            if self._has_spoken:
+                return lost("model-refused", str(fault))
+            return {"type": "broken", "text": str(fault)}
         except ModelUnavailable as fault:
             return {"type": "broken", "text": str(fault)}
+        except FileNotFoundError as fault:  # tau2 opens nothing that a candidate names
+            return {"type": "broken", "text": "tau2: %s" % fault}
         except Exception as fault:  # tau2 stumbled over what it was told: no reward, and no retry
             return lost("stopped", "%s: %s" % (type(fault).__name__, fault))
 
@@ -159,6 +166,7 @@ class Dialogue:
 
     def _message(self, frame: Frame) -> Any:
         """Builds a message of plain data, so that nothing of the candidate's own is kept."""
+        self._has_spoken = True
         if frame["type"] == "done":
             raise Forfeit("the agent ended the conversation, which only the user may")
         messages = self._port.messages

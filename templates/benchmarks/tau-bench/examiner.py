@@ -223,12 +223,12 @@ def main() -> int:
 
     try:
         port = Port(vault["domain"], generate)
+        port.prepare()
     except PortError as fault:
         sys.stderr.write("%s\n" % fault)
         return UNUSABLE
     client.append(ModelClient(port.messages))
     Judge(port, generate)
-    port.prepare()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a session's process is not waited for
     gc.collect()
     gc.freeze()

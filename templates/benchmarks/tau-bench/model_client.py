@@ -26,6 +26,13 @@ EMPTY_ANSWERS = 3
 """How often an answer without text and calls, or with calls that do not parse, is asked for anew."""
 
 
+MOST_CALLS = 64
+"""Calls of one answer; more are nonsense, and would keep tau2 busy for as long as they last."""
+
+MOST_TEXT = 100_000
+"""Characters of one answer; more would not fit the frame that tells the candidate."""
+
+
 class ModelUnavailable(Exception):
     """The model cannot be had, through no fault of anything that was said to it."""
 
@@ -102,6 +109,8 @@ class ModelClient:
             return None
         if not calls and not (isinstance(text, str) and text.strip()):
             return None
+        if len(calls) > MOST_CALLS or not _is_sane(text):
+            return None
         return self._messages.AssistantMessage(
             role="assistant", content=text, tool_calls=calls or None, cost=0.0
         )
@@ -113,6 +122,8 @@ class ModelClient:
             status, answer, after = self._exchange(data)
             if status == 200:
                 return answer
+            if status in (401, 404):  # a key or a name that is wrong, whatever was said
+                raise ModelUnavailable("ask %s: status %d" % (body["model"], status))
             if status is not None and status not in (408, 409, 429) and status < 500:
                 raise ModelRefused("ask %s: status %d" % (body["model"], status))
             if pause is None:
@@ -154,6 +165,15 @@ def _seconds(text: Optional[str]) -> float:
         return max(0.0, float(text or 0))
     except ValueError:
         return 0.0
+
+
+def _is_sane(text: Any) -> bool:
+    """Whether a text can be passed on: absent, or of a length and of characters that a frame holds."""
+    if text is None:
+        return True
+    if not isinstance(text, str) or len(text) > MOST_TEXT:
+        return False
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _arguments(text: Any) -> Dict[str, Any]:

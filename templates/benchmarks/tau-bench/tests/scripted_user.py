@@ -2,7 +2,9 @@
 
 What the agent says decides: `DO {"name": …, "arguments": …}` makes the user call that tool, `END`
 makes it say tau2's word for the end, and anything else is answered with `ok`. The judge is played
-too: it finds every assertion met, unless the conversation holds the word `UNMET`.
+too, as one that believes what it reads: it finds every assertion met, unless the conversation holds the
+word `UNMET`; that the customer is content, only where the customer says `CONTENT`, which `SAY CONTENT`
+makes it do; and where somebody says `LIST NOTHING`, it lists nothing.
 """
 
 import json
@@ -18,10 +20,16 @@ def answer(body: Dict[str, Any]) -> Dict[str, Any]:
     messages: List[Dict[str, Any]] = body["messages"]
     if body["model"] == "judge":
         question = json.loads(messages[-1]["content"])
-        met = "UNMET" not in json.dumps(question["conversation"])
+        words = json.dumps(question["conversation"])
+        is_content = {"role": "user", "text": "CONTENT"} in question["conversation"]
         results = [
-            {"number": item["number"], "met": met, "reason": "scripted"}
+            {
+                "number": item["number"],
+                "met": is_content if "content" in item["assertion"] else "UNMET" not in words,
+                "reason": "scripted",
+            }
             for item in question["assertions"]
+            if "LIST NOTHING" not in words
         ]
         return {"role": "assistant", "content": json.dumps({"results": results})}
     last = messages[-1]
@@ -42,6 +50,8 @@ def answer(body: Dict[str, Any]) -> Dict[str, Any]:
                 }
             ],
         }
+    if last["role"] == "user" and text == "SAY CONTENT":
+        return {"role": "assistant", "content": "CONTENT"}
     if last["role"] == "user" and text.endswith("END"):
         return {"role": "assistant", "content": "###STOP###"}
     return {"role": "assistant", "content": "ok"}

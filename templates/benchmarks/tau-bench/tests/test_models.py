@@ -128,6 +128,19 @@ class ExaminersClientTests(unittest.TestCase):
                 self.ask(provider)
         self.assertEqual(len(provider.requests), 4)
 
+    def test_too_many_calls_too_much_text_and_half_letters_are_nonsense(self) -> None:
+        strange = [said(None, [("look", "{}")] * 65), said("x" * 100_001), said("\ud800"), said(7)]
+        with Provider(*[(200, answer) for answer in strange]) as provider:
+            with self.assertRaises(ModelRefused):
+                self.ask(provider)
+        self.assertEqual(len(provider.requests), 4)
+
+    def test_a_wrong_key_is_no_fault_of_the_candidate(self) -> None:
+        for status in (401, 404):
+            with Provider((status, {})) as provider:
+                with self.assertRaisesRegex(ModelUnavailable, "status %d" % status):
+                    self.ask(provider)
+
 
 class GenerateTests(unittest.TestCase):
     """`generate` of the shim."""
