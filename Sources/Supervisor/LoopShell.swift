@@ -199,7 +199,9 @@ public final class LoopShell {
     func post(_ event: LoopEvent) {
         queue.append(event)
         guard runningExam != nil else { return }
-        _ = supervision.loop.at(MonotonicTime.now) { [unowned self] in
+        // Weak: a loop that turns once more when the exam is over may outlive what it was told here.
+        _ = supervision.loop.at(MonotonicTime.now) { [weak self] in
+            guard let self else { return }
             do throws(SupervisorError) { try drainQueue() } catch {
                 failure = error
                 cancelExam()
@@ -363,6 +365,8 @@ public final class LoopShell {
             try recordModelUsage()
             try supervision.turn.giveBackShare()
         }
+        // The broker may go on telling of calls until it is ended.
+        supervision.models?.forgetListeners()
         control?.close()
         control = nil
         try removeControl()

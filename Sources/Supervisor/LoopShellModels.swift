@@ -80,3 +80,15 @@ extension Supervision {
         try append(.other(kind: ModelUsage.kind.rawValue, body: body), at: WallClock.milliseconds)
     }
 }
+
+extension ModelService {
+    /// Tells nobody any more; whoever was told may be gone when the broker ends.
+    func forgetListeners() {
+        onArrival = { _ in }
+        onCall = { _ in }
+        onEvent = { _, _ in }
+        onGap = { _ in }
+        onGapInExam = { _ in }
+        onEnd = { _ in }
+    }
+}
