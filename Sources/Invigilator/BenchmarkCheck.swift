@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import ExamResults
 internal import HostProbe
 internal import LinuxKernel
+internal import ModelDialects
 package import StrictJSON
 internal import Supervisor
 internal import Workspace
@@ -29,8 +30,9 @@ struct BenchmarkCheck: ParsableCommand {
             DIR holds a benchmark.yaml. Read first: its files, tasks and split. Then, as root, exams \
             are run in sandboxes as a night would run them: the template twice, each floor, the \
             oracle if there is one, and candidates that exit, talk rubbish or talk out of turn. \
-            They begin with the same look at the walls as a sealed exam. Nothing is kept. Exit code 2 \
-            when a rule is broken, 3 when a wall does not stand.
+            They begin with the same look at the walls as a sealed exam. Nothing is kept. Where the \
+            examiner needs models, which a check has none of, it is only greeted, and what was not \
+            checked is said. Exit code 2 when a rule is broken, 3 when a wall does not stand.
             """
     )
 
@@ -66,7 +68,9 @@ struct BenchmarkCheck: ParsableCommand {
         let files = try BenchmarkFiles(reading)
         var findings = ConformanceFindings(benchmark: files.manifest.benchmark)
         try BenchmarkReading(files).check(&findings)
-        if !staticOnly {
+        if staticOnly {
+            findings.add("exams", .unchecked, "only files and tasks were read")
+        } else {
             try StateAccess.requireRoot(to: "run the exams of a conformance check")
             let bench = try ConformanceBench(
                 files,
@@ -114,6 +118,8 @@ package struct ConformanceFindings {
         case broken
         /// It holds, and could be better.
         case advice
+        /// Nobody looked; the detail says why.
+        case unchecked = "not checked"
     }
 
     private let benchmark: String
@@ -136,6 +142,19 @@ package struct ConformanceFindings {
         add(rule, holds ? .holds : .broken, detail)
     }
 
+    /// Adds what cannot be looked at without models.
+    mutating func addUnchecked(without manifest: BenchmarkManifest) {
+        let roles = manifest.models.map(\.rawValue).joined(separator: ", ")
+        var rules = ["template"]
+        if manifest.isDeterministic { rules.append("deterministic") }
+        rules += manifest.floors.keys.sorted().map { "floor \($0)" }
+        if manifest.oracle != nil { rules.append("oracle") }
+        rules.append("hostile candidates")
+        for rule in rules {
+            add(rule, .unchecked, "needs models (\(roles)); `prepare` of an experiment has them")
+        }
+    }
+
     /// One line a rule.
     package var text: String {
         var table = TextTable()
@@ -143,7 +162,11 @@ package struct ConformanceFindings {
             let sign = entry.outcome == .broken ? "BROKEN" : entry.outcome.rawValue
             table.add([sign, entry.rule, entry.detail])
         }
-        let end = isSound ? "the benchmark \(benchmark) conforms" : "\(benchmark) does not conform"
+        let missing = entries.contains { $0.outcome == .unchecked }
+        let end =
+            isSound
+            ? "the benchmark \(benchmark) conforms\(missing ? ", as far as it was checked" : "")"
+            : "\(benchmark) does not conform"
         return (table.lines(indent: "") + ["", end]).map { $0 + "\n" }.joined()
     }
 

@@ -66,6 +66,7 @@ public struct ExperimentInputs {
             experiment.benchmarkDirectory
             ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
         let reading = Self.reading(directory, config, layout: layout, installation: installation)
+        try reading.requireModels(of: config)
         benchmark = try BenchmarkFiles(reading)
         try layout.create()
         try layout.create(experiment: experiment.id)

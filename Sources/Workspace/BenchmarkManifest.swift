@@ -1,3 +1,5 @@
+public import ModelDialects
+
 /// What a `benchmark.yaml` says: a benchmark that is a directory of programs, tasks and texts.
 ///
 /// Every path is beneath that directory. The examiner's files and the candidate's are two lists,
@@ -34,6 +36,8 @@ public struct BenchmarkManifest: Sendable, Equatable {
     public let oracle: BeneathPath?
     /// The shim whose files are added on both sides, by its name, if one is.
     public let shim: String?
+    /// The models without which the examiner cannot examine.
+    public let models: [ModelRole]
 
     /// A command with the files that it is made of.
     public struct Program: Sendable, Equatable {

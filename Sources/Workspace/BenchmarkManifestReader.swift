@@ -1,3 +1,4 @@
+internal import ModelDialects
 internal import StrictYAML
 
 extension BenchmarkManifest {
@@ -34,6 +35,7 @@ extension BenchmarkManifest {
         let floors = readFloors(&top)
         let oracle = readOracle(&top)
         let shim = top.name("shim")
+        let models = readModels(&top)
         checkSeparation(examiner, candidate, tasks, &top)
         top.finish()
         guard let name, let version, let title, let examiner, let tasks, let candidate, let agent,
@@ -56,7 +58,8 @@ extension BenchmarkManifest {
             isDeterministic: deterministic.value,
             floors: floors,
             oracle: oracle,
-            shim: shim
+            shim: shim,
+            models: models
         )
     }
 

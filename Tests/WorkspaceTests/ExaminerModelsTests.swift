@@ -1,0 +1,50 @@
+import ModelDialects
+import Testing
+import Workspace
+
+@Suite("Models that an examiner needs")
+struct ExaminerModelsTests {
+    private func manifest(_ roles: String) throws(WorkspaceError) -> BenchmarkManifest {
+        let text = BenchmarkManifestTests.whole + "\nmodels: \(roles)\n"
+        return try BenchmarkManifest(parsing: Array(text.utf8), file: "benchmark.yaml")
+    }
+
+    private func config(_ more: String) throws(WorkspaceError) -> ExperimentConfig {
+        let text = """
+            benchmark: x
+            \(more)
+            models:
+              upstreams: {one: {url: "https://model.example", dialects: [openai-chat]}}
+
+            """
+        return try ExperimentConfig(parsing: Array(text.utf8), file: "experiment_config.yaml")
+    }
+
+    @Test("a configuration without one is refused, and every key that is missing is named")
+    func missing() throws {
+        let manifest = try manifest("[user-simulator, judge]")
+        #expect(manifest.models == [.userSimulator, .judge])
+        do {
+            try manifest.requireModels(of: config(""), file: "experiment_config.yaml")
+            Issue.record("it was taken")
+        } catch WorkspaceError.document(let found) {
+            let keys = found.problems.map(\.key)
+            #expect(keys == ["models.roles.user-simulator", "models.roles.judge"])
+            #expect("\(found)".contains("user_model"))
+        }
+    }
+
+    @Test("auto-harness's user_model is one")
+    func short() throws {
+        let config = try config("user_model: one/m")
+        try manifest("[user-simulator]").requireModels(of: config, file: "experiment_config.yaml")
+    }
+
+    @Test(
+        "what is no role of an examiner is refused",
+        arguments: ["[candidate]", "[coding-agent]", "[user]", "[judge, judge]"]
+    )
+    func strange(roles: String) {
+        #expect(throws: WorkspaceError.self) { try manifest(roles) }
+    }
+}
