@@ -54,6 +54,8 @@ class Port:
         self.version, root = _found()
         if os.path.isdir(os.path.join(root, "runner")):
             _without_voices(root)
+            if os.path.isdir(os.path.join(root, "data")):  # as from_checkout.py puts it
+                os.environ["TAU2_DATA_DIR"] = os.path.join(root, "data")
         _stand_in("pandas", DataFrame=type("DataFrame", (), {}))
         _stand_in("deepdiff", DeepDiff=type("DeepDiff", (dict,), {}))
         _stand_in(
