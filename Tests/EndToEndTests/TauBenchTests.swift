@@ -98,6 +98,14 @@ extension EndToEnd {
             try stage.configure("")
             let unknown = try stage.night.run(["prepare", stage.night.directory])
             #expect(unknown.code == 2 && unknown.notes.contains("airline, retail"), "\(unknown)")
+            try stage.configure("", hasUser: false)
+            let nobody = try stage.night.run(["prepare", stage.night.directory])
+            #expect(nobody.code == 2, "\(nobody)")
+            #expect(nobody.notes.contains("models.roles.user-simulator"), "\(nobody)")
+            let checked = try stage.night.run(["benchmark", "check", "tau-bench"])
+            #expect(checked.code == 0, "\(checked)")
+            #expect(checked.output.contains("not checked"), "\(checked)")
+            #expect(checked.output.contains("as far as it was checked"), "\(checked)")
             let away = try TauStage(domain: "mock")
             try away.configure("")
             try away.stop()
@@ -108,25 +116,26 @@ extension EndToEnd {
 }
 
 /// A tau-bench experiment with the cast of its domain.
-private final class TauStage {
+final class TauStage {
     let night: Night
     private let cast: Program
-    private let port: Int
-    private let domain: String
-    private static let folder = "\(Stage.repository)/templates/benchmarks/tau-bench"
+    let port: Int
+    let domain: String
+    static let folder = "\(Stage.repository)/templates/benchmarks/tau-bench"
 
-    init(domain: String) throws {
+    init(domain: String, only selection: TauSelection? = nil) throws {
         self.domain = domain
         let scratch = try Scratch()
         night = try Night(in: scratch)
-        try night.done(["init", night.directory, "--benchmark", "tau-bench"])
+        let benchmark = try selection?.benchmark(in: scratch) ?? "tau-bench"
+        try night.done(["init", night.directory, "--benchmark", benchmark])
         // The check installs the packages, which the cast reads the tasks from.
         try night.done(["benchmark", "check", "tau-bench", "--static-only"])
         let packages = try Self.packages()
         cast = try Program(
             "/usr/bin/python3",
             [
-                "-B", "\(Self.folder)/tests/cast.py", "0", packages,
+                "-B", "\(Self.folder)/tests/cast.py", "0", selection?.file(in: scratch) ?? packages,
                 domain == "bank" ? "mock" : domain,
             ],
             temporary: "\(scratch.path)/tmp"
@@ -135,7 +144,8 @@ private final class TauStage {
         port = try #require(Int(cast.text.split(separator: "\n").first ?? ""))
     }
 
-    private static func packages() throws -> String {
+    /// Where the examiner's packages are.
+    static func packages() throws -> String {
         let place = "/var/cache/invigilator/packages"
         let list = try String(contentsOfFile: "\(folder)/requirements.txt", encoding: .utf8)
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
@@ -172,6 +182,11 @@ private final class TauStage {
         throw Stage.TimedOut(description: "no Python of this host loads the packages")
     }
 
+    /// Rewards by task.
+    func rewards(_ value: JSONValue?) throws -> [String: Double] {
+        try #require(value?.objectValue).compactMapValues(\.numberValue)
+    }
+
     /// The template of the judged file.
     func agent() throws -> String {
         try String(contentsOfFile: "\(Self.folder)/agent.py", encoding: .utf8)
@@ -184,7 +199,7 @@ private final class TauStage {
     }
 
     /// Writes the configuration; the coding agent does what is given.
-    func configure(_ agent: String) throws {
+    func configure(_ agent: String, hasUser: Bool = true) throws {
         let keyFile = "\(night.scratch.path)/model.key"
         try "sk-tau-0123456789abcdef\n".write(toFile: keyFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
@@ -204,7 +219,7 @@ private final class TauStage {
                           key: { file: \(keyFile) }
                       roles:
                         candidate: { upstream: cast, model: agent-model }
-                        user-simulator: { upstream: cast, model: user-model }
+                        \(hasUser ? "user-simulator: { upstream: cast, model: user-model }" : "")
                         judge: { upstream: cast, model: judge-model }
                     """,
                 benchmark: "tau-bench"
