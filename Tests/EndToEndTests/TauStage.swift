@@ -6,31 +6,54 @@ import Testing
 final class TauStage {
     let night: Night
     private let cast: Program
-    private let port: Int
+    let port: Int
     private let domain: String
     private static let folder = "\(Stage.repository)/templates/benchmarks/tau-bench"
+    /// Where the benchmark's own tests are.
+    static let tests = "\(folder)/tests"
 
+    /// Sets up an experiment on the tasks of a domain, and the cast that plays them.
     init(domain: String) throws {
         self.domain = domain
-        let scratch = try Scratch()
-        night = try Night(in: scratch)
+        night = try Night(in: Scratch())
         try night.done(["init", night.directory, "--benchmark", "tau-bench"])
         // The check installs the packages, which the cast reads the tasks from.
         try night.done(["benchmark", "check", "tau-bench", "--static-only"])
-        let packages = try Self.packages()
-        cast = try Program(
-            "/usr/bin/python3",
-            [
-                "-B", "\(Self.folder)/tests/cast.py", "0", packages,
-                domain == "bank" ? "mock" : domain,
-            ],
-            temporary: "\(scratch.path)/tmp"
-        )
-        try cast.waitForOutput("\n")
+        let played = domain == "bank" ? "mock" : domain
+        cast = try Self.cast(["\(Self.tests)/cast.py", "0", Self.packages(), played], night)
         port = try #require(Int(cast.text.split(separator: "\n").first ?? ""))
     }
 
-    private static func packages() throws -> String {
+    /// Sets up an experiment on tasks of our own, with a cast that believes what it is told.
+    init(tasks: String) throws {
+        domain = "telecom"
+        let scratch = try Scratch()
+        night = try Night(in: scratch)
+        let benchmark = "\(scratch.path)/tau-bench"
+        try FileManager.default.copyItem(atPath: Self.folder, toPath: benchmark)
+        try tasks.write(toFile: "\(benchmark)/tasks.json")
+        let manifest = try String(contentsOfFile: "\(benchmark)/benchmark.yaml", encoding: .utf8)
+        let source = try #require(
+            manifest.firstMatch(of: /tasks:\n(?:  .*\n)+/)?.output,
+            "where the tasks come from"
+        )
+        try manifest.replacing(source, with: "tasks: tasks.json\n")
+            .write(toFile: "\(benchmark)/benchmark.yaml")
+        try night.done(["init", night.directory, "--benchmark", benchmark])
+        try night.done(["benchmark", "check", benchmark, "--static-only"])
+        cast = try Self.cast([Stage.fixture("tau_gullible.py"), Self.tests], night)
+        port = try #require(Int(cast.text.split(separator: "\n").first ?? ""))
+    }
+
+    private static func cast(_ words: [String], _ night: Night) throws -> Program {
+        let temporary = "\(night.scratch.path)/tmp"
+        let cast = try Program("/usr/bin/python3", ["-B"] + words, temporary: temporary)
+        try cast.waitForOutput("\n")
+        return cast
+    }
+
+    /// Where the packages of the benchmark are installed.
+    static func packages() throws -> String {
         let place = "/var/cache/invigilator/packages"
         let list = try String(contentsOfFile: "\(folder)/requirements.txt", encoding: .utf8)
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
@@ -41,30 +64,6 @@ final class TauStage {
             }
         )
         return "\(place)/\(name)/packages"
-    }
-
-    /// Rewards by task of a cheat that runs in the process that judges it, without any sandbox.
-    func inOneProcess(_ cheat: String) throws -> [String: Double] {
-        let versions = "/root/.pyenv/versions"
-        let installed = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
-        let homes = installed.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
-        let candidates = ["/usr", "/usr/local"] + homes.map { "\(versions)/\($0)" }
-        // The packages were installed for one of them, and another one cannot load them.
-        for home in candidates where FileManager.default.fileExists(atPath: "\(home)/bin/python3") {
-            let program = try Program(
-                "\(home)/bin/python3",
-                [
-                    "-B", "\(Self.folder)/tests/control.py", try Self.packages(), domain,
-                    "http://127.0.0.1:\(port)/v1", "\(cheatFolder)/\(cheat).py",
-                ],
-                temporary: "\(night.scratch.path)/tmp"
-            )
-            let ended = try program.waitForEnd(seconds: 60)
-            guard ended.code == 0 else { continue }
-            let rewards = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
-            return try #require(rewards.objectValue).compactMapValues(\.numberValue)
-        }
-        throw Stage.TimedOut(description: "no Python of this host loads the packages")
     }
 
     /// The template of the judged file.
@@ -105,28 +104,6 @@ final class TauStage {
                 benchmark: "tau-bench"
             )
         )
-    }
-
-    // MARK: - cheats
-
-    private var cheatFolder: String { "\(Stage.repository)/Tests/EndToEndTests/Fixtures/tau" }
-
-    /// How many cheats there are.
-    var cheatCount: Int { (try? names().count) ?? 0 }
-
-    private func names() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: cheatFolder)
-            .filter { $0.hasSuffix(".py") }.sorted()
-    }
-
-    /// Their texts by name, as JSON.
-    func cheats() throws -> String {
-        var texts: [String: JSONValue] = [:]
-        for name in try names() {
-            let text = try String(contentsOfFile: "\(cheatFolder)/\(name)", encoding: .utf8)
-            texts[String(name.dropLast(3))] = .string(text)
-        }
-        return String(decoding: JSONValue.object(texts).canonicalBytes, as: UTF8.self)
     }
 
     // MARK: - what is left

@@ -1,5 +1,5 @@
 from tau2.agent.llm_agent import LLMAgent
-from tau2.data_model.message import AssistantMessage, ToolCall
+from tau2.data_model.message import AssistantMessage
 
 
 class HarnessAgent(LLMAgent):

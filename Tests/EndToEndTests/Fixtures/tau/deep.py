@@ -9,8 +9,9 @@ class HarnessAgent(LLMAgent):
     def generate_next_message(self, message, state):
         state.append(message)
         if len(state) > 8:
-            return AssistantMessage(content="Done. END"), state
+            return AssistantMessage(role="assistant", content="Done. END", cost=0.0), state
         nested = {}
         for _ in range(11):
             nested = {"a": nested}
-        return AssistantMessage(tool_calls=[ToolCall(name="create_task", arguments=nested)]), state
+        call = ToolCall(id="x", name="disable_roaming", arguments=nested)
+        return AssistantMessage(role="assistant", tool_calls=[call], cost=0.0), state

@@ -1,5 +1,5 @@
 from tau2.agent.llm_agent import LLMAgent
-from tau2.data_model.message import AssistantMessage, ToolCall
+from tau2.data_model.message import AssistantMessage
 
 
 class HarnessAgent(LLMAgent):
@@ -7,4 +7,4 @@ class HarnessAgent(LLMAgent):
         return None
 
     def generate_next_message(self, message, state):
-        return AssistantMessage(content="7 " * 100_000 + "END"), state
+        return AssistantMessage(role="assistant", content="7 " * 100_000 + "END"), state

@@ -29,6 +29,6 @@ class HarnessAgent(LLMAgent):
             action = state["calls"].pop(0)
             state["count"] += 1
             name = "call-%d" % state["count"]
-            call = ToolCall(id=name, name=action.name, arguments=action.arguments)
+            call = ToolCall(id=name, name=action.name, arguments=action.arguments, requestor=action.requestor)
             return AssistantMessage(role="assistant", tool_calls=[call], cost=0.0), state
         return AssistantMessage(role="assistant", content=state["told"] + " END", cost=0.0), state

@@ -2,7 +2,7 @@ from tau2.agent.llm_agent import LLMAgent
 from tau2.data_model.message import AssistantMessage
 
 try:
-    import tau2.evaluator.evaluator as grader
+    import tau2.run as grader
 
     honest = grader.evaluate_simulation
 

@@ -1,13 +1,16 @@
 from tau2.agent.llm_agent import LLMAgent
-from tau2.data_model.message import AssistantMessage, ToolCall
-
-from invigilator_agent.frames import Channel
+from tau2.data_model.message import AssistantMessage
 
 
 class HarnessAgent(LLMAgent):
+    """Ends the conversation at once."""
+
     def get_init_state(self, message_history=None):
         return None
 
     def generate_next_message(self, message, state):
-        Channel(3).write({"type": "done"})
-        raise SystemExit(0)
+        return AssistantMessage(role="assistant", content="Goodbye.", cost=0.0), state
+
+    @classmethod
+    def is_stop(cls, message):
+        return True
