@@ -135,6 +135,7 @@ public struct ExperimentSetup {
             try Self.makeDirectory(directory)
             return try Descriptor.resolvedPath(directory)
         }
+        try checkout?.check(isApartFrom: path)
         // First and exclusively: of two that set up one directory, one is refused.
         try claim(path, Experiment(directory: path, id: id, benchmarkDirectory: own).marker)
         try system("write the experiment", path) { () throws(SystemError) in

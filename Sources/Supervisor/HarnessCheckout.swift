@@ -1,3 +1,4 @@
+internal import Benchmarks
 internal import HostKernel
 internal import LinuxKernel
 internal import StrictJSON
@@ -19,8 +20,9 @@ public struct HarnessCheckout {
     package private(set) var notes = ""
     /// Its own files, kept beside the experiment for people.
     package private(set) var kept: [(name: String, bytes: [UInt8])] = []
-    private let text: String
-    private let keys: [String]
+    private let path: String
+    private let lines: [String]
+    private var keys: [String] { lines.compactMap { Self.key(of: $0) } }
 
     private static let limit = 1 << 20
     private static let notesLimit = 65_536
@@ -42,11 +44,16 @@ public struct HarnessCheckout {
         let parsed = try workspace { () throws(WorkspaceError) in
             try ExperimentConfig(parsing: config, file: file)
         }
+        guard String(validating: agent, as: UTF8.self) != nil else {
+            throw Self.strange("\(root)/agent/agent.py", "it is no UTF-8")
+        }
         benchmark = parsed.benchmark
         self.agent = agent
-        text = String(decoding: config, as: UTF8.self)
-        keys = Self.topLevelKeys(of: text)
-        report.append("took experiment_config.yaml: \(keys.joined(separator: ", "))")
+        self.path = root
+        lines = try Self.lines(of: String(decoding: config, as: UTF8.self), file)
+        let taken = lines.filter { Self.key(of: $0) != nil }
+            .map { VisibleText.cleaned($0, maximumBytes: 80) }
+        report.append("took experiment_config.yaml: \(taken.joined(separator: "; "))")
         report.append("took agent/agent.py: \(agent.count) bytes, the template from now on")
         try readNotes(root)
         try readClaims(root)
@@ -58,8 +65,9 @@ public struct HarnessCheckout {
             report.append("no workspace/learnings.md")
             return
         }
-        kept.append(("learnings.md", learnings))
-        let shown = String(decoding: learnings.prefix(Self.notesLimit), as: UTF8.self)
+        keep("learnings.md", learnings)
+        // Carriage returns and their like are gone: each would be a line outside the quotation.
+        let shown = Self.visible(learnings.prefix(Self.notesLimit))
             .split(separator: "\n", omittingEmptySubsequences: false)
             .map { "> \($0)" }.joined(separator: "\n")
         notes = """
@@ -79,14 +87,14 @@ public struct HarnessCheckout {
 
     private mutating func readClaims(_ root: String) throws(SupervisorError) {
         if let suite = try Self.read("workspace/suite.json", root) {
-            kept.append(("suite.json", suite))
+            keep("suite.json", suite)
             report.append(
                 "kept workspace/suite.json, \(Self.taskCount(suite)): a task joins the suite when an "
                     + "exam here shows it fixed"
             )
         }
         if let results = try Self.read("workspace/results.tsv", root) {
-            kept.append(("results.tsv", results))
+            keep("results.tsv", results)
             let rows = String(decoding: results, as: UTF8.self).split(separator: "\n").count - 1
             report.append(
                 "kept workspace/results.tsv, \(max(0, rows)) rows: typed scores are no record, "
@@ -94,10 +102,19 @@ public struct HarnessCheckout {
             )
         }
         if let program = try Self.read("PROGRAM.md", root) {
-            kept.append(("PROGRAM.md", program))
+            keep("PROGRAM.md", program)
             report.append("kept PROGRAM.md; the experiment has its own, add to it what you need")
         }
         report.append("left the rest: git history, traces, .env, data folders, helpers")
+    }
+
+    private mutating func keep(_ name: String, _ bytes: [UInt8]) {
+        kept.append((name, Array(Self.visible(bytes[...]).utf8)))
+    }
+
+    // People read these files in terminals, and whoever was examined wrote them.
+    private static func visible(_ bytes: ArraySlice<UInt8>) -> String {
+        VisibleText.cleaned(String(decoding: bytes, as: UTF8.self), maximumBytes: 3 * limit)
     }
 
     private static let enforced = [
@@ -120,7 +137,7 @@ public struct HarnessCheckout {
     /// The configuration of an experiment: its own text, and of a template the sections that it lacks.
     package func configuration(over template: String) -> String {
         var lines = ["# Taken from a checkout of auto-harness by `invigilator init --from`."]
-        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        lines += self.lines
         // auto-harness has its user played by the agent's model where nobody is named.
         if keys.contains("agent_model"), !keys.contains("user_model") {
             if let line = lines.first(where: { $0.hasPrefix("agent_model:") }) {
@@ -142,8 +159,30 @@ public struct HarnessCheckout {
         return String(line[..<colon])
     }
 
-    private static func topLevelKeys(of text: String) -> [String] {
-        text.split(separator: "\n").compactMap { key(of: $0) }
+    // Of an auto-harness configuration, which is flat, and of nothing else: sections of ours name programs,
+    // policies and keys of the host, and whoever was examined could write to this file.
+    private static let ours: Set = [
+        "gate", "release", "budget", "sandbox", "coding_agent", "models",
+    ]
+
+    private static func lines(
+        of text: String,
+        _ file: String
+    ) throws(SupervisorError) -> [String] {
+        // By every line break that YAML knows.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .map(String.init)
+        for (index, line) in lines.enumerated() {
+            let start = line.first { !$0.isWhitespace }
+            guard let start, start != "#" else { continue }
+            let place = "\(file), line \(index + 1)"
+            guard let key = key(of: line), key.allSatisfy({ $0.isLetter || $0 == "_" }) else {
+                throw strange(place, "it is not «key: value» from the line's beginning")
+            }
+            guard ours.contains(key) else { continue }
+            throw strange(place, "auto-harness has no «\(key)», and this one is not taken from it")
+        }
+        return lines
     }
 
     // A section is a line that begins with a key, and the indented or commented lines below it.
@@ -165,15 +204,43 @@ public struct HarnessCheckout {
         _ name: String,
         _ root: String
     ) throws(SupervisorError) -> [UInt8]? {
+        let found: (kind: FileStatus.Kind, bytes: [UInt8])
         do throws(SystemError) {
             let folder = try Descriptor.open(root, [.read, .directory])
-            return try folder.contents(of: name, limit: limit)
+            let file = try folder.openBeneath(name, [.read, .nonBlocking])
+            let kind = try file.status().kind
+            found = (kind, kind == .regular ? try file.readAll(limit: limit) : [])
         } catch {
-            guard error.isMissing else {
-                throw SupervisorError(error, "read the checkout", "\(root)/\(name)")
+            guard !error.isMissing else { return nil }
+            switch error.name {
+            case "ELOOP": throw strange("\(root)/\(name)", "a part of its path is a link")
+            case "EFBIG": throw strange("\(root)/\(name)", "it has more than \(limit) bytes")
+            default: throw SupervisorError(error, "read the checkout", "\(root)/\(name)")
             }
-            return nil
         }
+        guard found.kind == .regular else {
+            throw strange("\(root)/\(name)", "it is no regular file")
+        }
+        return found.bytes
+    }
+
+    private static func strange(_ location: String, _ reason: String) -> SupervisorError {
+        SupervisorError(
+            .usage,
+            operation: "read the checkout",
+            location: location,
+            reason: reason,
+            remedy: "correct it in a copy of the checkout, and name that"
+        )
+    }
+
+    /// Refuses to set an experiment up where the checkout is, over its own files.
+    ///
+    /// - Parameter directory: the experiment's, absolute and without links.
+    /// - Throws: ``SupervisorError``.
+    func check(isApartFrom directory: String) throws(SupervisorError) {
+        guard directory == path else { return }
+        throw Self.strange(path, "the experiment would be written over it")
     }
 
     private static func missing(_ root: String, _ name: String) -> SupervisorError {
