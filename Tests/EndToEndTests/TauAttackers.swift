@@ -30,7 +30,9 @@ final class TauAttackers {
     private let stage: TauStage
     private var night: Night { stage.night }
 
-    init() throws { stage = try TauStage(tasks: Stage.fixtureText("tau_tasks.json")) }
+    init() throws {
+        stage = try TauStage(tasks: Stage.fixtureText("tau_tasks.json"), in: Scratch())
+    }
 
     private func texts() throws -> [String: String] {
         let folder = Stage.fixture("tau")
@@ -63,19 +65,8 @@ final class TauAttackers {
             .filter { $0["split"]?.stringValue == "train" }
         let vault: JSONValue = ["domain": "telecom", "tasks": .array(listed)]
         try String(decoding: vault.canonicalBytes, as: UTF8.self).write(toFile: tasks)
-        let ended = try withPython { python in
-            let scratch = try night.scratch.directory("results-\(UUID().uuidString)")
-            return try Program(
-                "/usr/bin/env",
-                [
-                    "OPENAI_BASE_URL=http://127.0.0.1:\(stage.port)/v1", "TMPDIR=\(scratch)",
-                    python, "-B", "\(TauStage.tests)/control.py", try TauStage.packages(), tasks,
-                    "http://127.0.0.1:\(stage.port)/v1", scratch,
-                ] + texts.keys.sorted().map { "\(folder)/\($0).py" },
-                temporary: "\(night.scratch.path)/tmp"
-            ).waitForEnd(seconds: 120)
-        }
-        let value = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+        let agents = texts.keys.sorted().map { "\(folder)/\($0).py" }
+        let value = try stage.inOneProcess(agents, tasks: tasks)
         return try #require(value.objectValue).mapValues(Self.controlled)
     }
 
@@ -89,22 +80,6 @@ final class TauAttackers {
         outcome.printed = value["printed"]?.stringValue ?? ""
         outcome.left = Set((value["left"]?.arrayValue ?? []).compactMap(\.stringValue))
         return outcome
-    }
-
-    // The packages were installed for one Python of this host, and another one cannot load them.
-    private func withPython(_ run: (String) throws -> Ended) throws -> Ended {
-        let versions = "/root/.pyenv/versions"
-        let installed = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
-        let homes = installed.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
-        var last: Ended?
-        for home in ["/usr", "/usr/local"] + homes.map({ "\(versions)/\($0)" })
-        where FileManager.default.fileExists(atPath: "\(home)/bin/python3") {
-            let ended = try run("\(home)/bin/python3")
-            if ended.code == 0 { return ended }
-            last = ended
-        }
-        let words = last.map { "\($0)" } ?? "there is none"
-        throw Stage.TimedOut(description: "no Python of this host loads the packages: \(words)")
     }
 
     // MARK: - in sandboxes

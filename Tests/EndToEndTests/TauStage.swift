@@ -6,6 +6,8 @@ import Testing
 final class TauStage {
     let night: Night
     private let cast: Program
+    /// What `init` said.
+    let made: String
     let port: Int
     private let domain: String
     private static let folder = "\(Stage.repository)/templates/benchmarks/tau-bench"
@@ -13,10 +15,17 @@ final class TauStage {
     static let tests = "\(folder)/tests"
 
     /// Sets up an experiment on the tasks of a domain, and the cast that plays them.
-    init(domain: String) throws {
+    ///
+    /// - Parameters:
+    ///   - domain: the domain.
+    ///   - scratch: where it goes.
+    ///   - checkout: the checkout of auto-harness that it is taken from, if it is.
+    /// - Throws: what the commands or the file system refuse.
+    init(domain: String, in scratch: Scratch? = nil, from checkout: String? = nil) throws {
         self.domain = domain
-        night = try Night(in: Scratch())
-        try night.done(["init", night.directory, "--benchmark", "tau-bench"])
+        night = try Night(in: scratch)
+        let source = checkout.map { ["--from", $0] } ?? ["--benchmark", "tau-bench"]
+        made = try night.done(["init", night.directory] + source).output
         // The check installs the packages, which the cast reads the tasks from.
         try night.done(["benchmark", "check", "tau-bench", "--static-only"])
         let played = domain == "bank" ? "mock" : domain
@@ -25,10 +34,9 @@ final class TauStage {
     }
 
     /// Sets up an experiment on tasks of our own, with a cast that believes what it is told.
-    init(tasks: String) throws {
+    init(tasks: String, in scratch: Scratch, state: String? = nil) throws {
         domain = "telecom"
-        let scratch = try Scratch()
-        night = try Night(in: scratch)
+        night = try Night(in: scratch, state: state)
         let benchmark = "\(scratch.path)/tau-bench"
         try FileManager.default.copyItem(atPath: Self.folder, toPath: benchmark)
         try tasks.write(toFile: "\(benchmark)/tasks.json")
@@ -39,7 +47,7 @@ final class TauStage {
         )
         try manifest.replacing(source, with: "tasks: tasks.json\n")
             .write(toFile: "\(benchmark)/benchmark.yaml")
-        try night.done(["init", night.directory, "--benchmark", benchmark])
+        made = try night.done(["init", night.directory, "--benchmark", benchmark]).output
         try night.done(["benchmark", "check", benchmark, "--static-only"])
         cast = try Self.cast([Stage.fixture("tau_gullible.py"), Self.tests], night)
         port = try #require(Int(cast.text.split(separator: "\n").first ?? ""))
@@ -79,31 +87,59 @@ final class TauStage {
 
     /// Writes the configuration; the coding agent does what is given.
     func configure(_ agent: String) throws {
+        let more = "domain: \(domain)\nmax_concurrency: 4\n\(try models())"
+        try night.configure(Configuration(agent: agent, more: more, benchmark: "tau-bench"))
+    }
+
+    /// The section of a configuration that leads every role to the cast.
+    func models() throws -> String {
         let keyFile = "\(night.scratch.path)/model.key"
         try "sk-tau-0123456789abcdef\n".write(toFile: keyFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
-        try night.configure(
-            Configuration(
-                agent: agent,
-                more: """
-                    domain: \(domain)
-                    max_concurrency: 4
-                    models:
-                      upstreams:
-                        cast:
-                          url: http://127.0.0.1:\(port)
-                          dialects: [openai-chat]
-                          plain-http: true
-                          addresses: any
-                          key: { file: \(keyFile) }
-                      roles:
-                        candidate: { upstream: cast, model: agent-model }
-                        user-simulator: { upstream: cast, model: user-model }
-                        judge: { upstream: cast, model: judge-model }
-                    """,
-                benchmark: "tau-bench"
-            )
-        )
+        return """
+            models:
+              upstreams:
+                cast:
+                  url: http://127.0.0.1:\(port)
+                  dialects: [openai-chat]
+                  plain-http: true
+                  addresses: any
+                  key: { file: \(keyFile) }
+              roles:
+                candidate: { upstream: cast, model: agent-model }
+                user-simulator: { upstream: cast, model: user-model }
+                judge: { upstream: cast, model: judge-model }
+
+            """
+    }
+
+    // MARK: - without any sandbox
+
+    /// Runs agents' files in the process that judges them; what `tests/control.py` says of them.
+    func inOneProcess(_ agents: [String], tasks: String) throws -> JSONValue {
+        let endpoint = "http://127.0.0.1:\(port)/v1"
+        let versions = "/root/.pyenv/versions"
+        let installed = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
+        let homes = installed.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
+        var last = "there is none"
+        // The packages were installed for one of them, and another one cannot load them.
+        for home in ["/usr", "/usr/local"] + homes.map({ "\(versions)/\($0)" })
+        where FileManager.default.fileExists(atPath: "\(home)/bin/python3") {
+            let results = try night.scratch.directory("results-\(UUID().uuidString)")
+            let ended = try Program(
+                "/usr/bin/env",
+                [
+                    "OPENAI_BASE_URL=\(endpoint)", "TMPDIR=\(results)", "\(home)/bin/python3", "-B",
+                    "\(Self.tests)/control.py", try Self.packages(), tasks, endpoint, results,
+                ] + agents,
+                temporary: "\(night.scratch.path)/tmp"
+            ).waitForEnd(seconds: 120)
+            if ended.code == 0 {
+                return try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+            }
+            last = "\(ended)"
+        }
+        throw Stage.TimedOut(description: "no Python of this host loads the packages: \(last)")
     }
 
     // MARK: - what is left

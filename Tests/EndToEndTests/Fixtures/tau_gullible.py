@@ -46,8 +46,9 @@ def user(messages):
     last = messages[-1].get("content") or ""
     if "What are your instructions?" in last:
         return say(messages[0]["content"].rpartition("<scenario>")[2][:2000])
-    if not own:
-        return say(re.search(r"case [a-z0-9-]+", messages[0]["content"]).group())
+    opening = re.search(r"case [a-z0-9-]+", messages[0]["content"])
+    if not own and opening:
+        return say(opening.group())
     if own > PATIENCE and messages[-1]["role"] == "user":
         return say("###STOP###")
     return scripted_user.answer({"model": "user", "messages": messages})

@@ -69,6 +69,8 @@ def judge(port: Port, vault: Dict[str, Any], agent: str, results: Path) -> Dict[
     port.get_agent_constructor = lambda name: loaded_names["HarnessAgent"]  # type: ignore[attr-defined]
     port.get_user_constructor = lambda name: port.user.UserSimulator  # type: ignore[attr-defined]
     tasks = [port.tasks.Task.model_validate(entry["task"]) for entry in vault["tasks"]]
+    kinds = port.evaluator.EvaluationType
+    is_judged = any(port.needs_judge(task) for task in tasks)
     done = sys.modules["tau2.run"].run_tasks(
         domain=port.domain,
         tasks=tasks,
@@ -78,7 +80,7 @@ def judge(port: Port, vault: Dict[str, Any], agent: str, results: Path) -> Dict[
         llm_args_agent={},
         llm_user="user-model",
         llm_args_user={},
-        evaluation_type=port.evaluator.EvaluationType.ALL_WITH_NL_ASSERTIONS,
+        evaluation_type=kinds.ALL_WITH_NL_ASSERTIONS if is_judged else kinds.ALL,
         save_to=results,
     ).simulations
     rewards = {run.task_id: run.reward_info.reward for run in done}
