@@ -9,8 +9,8 @@ final class TauStage {
     /// What `init` said.
     let made: String
     let port: Int
-    private let domain: String
-    private static let folder = "\(Stage.repository)/templates/benchmarks/tau-bench"
+    let domain: String
+    static let folder = "\(Stage.repository)/templates/benchmarks/tau-bench"
     /// Where the benchmark's own tests are.
     static let tests = "\(folder)/tests"
 
@@ -20,16 +20,24 @@ final class TauStage {
     ///   - domain: the domain.
     ///   - scratch: where it goes.
     ///   - checkout: the checkout of auto-harness that it is taken from, if it is.
+    ///   - selection: a few tasks in place of the whole domain, if it is to have those.
     /// - Throws: what the commands or the file system refuse.
-    init(domain: String, in scratch: Scratch? = nil, from checkout: String? = nil) throws {
+    init(
+        domain: String,
+        in scratch: Scratch? = nil,
+        from checkout: String? = nil,
+        only selection: TauSelection? = nil
+    ) throws {
         self.domain = domain
         night = try Night(in: scratch)
-        let source = checkout.map { ["--from", $0] } ?? ["--benchmark", "tau-bench"]
-        made = try night.done(["init", night.directory] + source).output
         // The check installs the packages, which the cast reads the tasks from.
         try night.done(["benchmark", "check", "tau-bench", "--static-only"])
+        let benchmark = try selection?.benchmark(in: night.scratch) ?? "tau-bench"
+        let source = checkout.map { ["--from", $0] } ?? ["--benchmark", benchmark]
+        made = try night.done(["init", night.directory] + source).output
         let played = domain == "bank" ? "mock" : domain
-        cast = try Self.cast(["\(Self.tests)/cast.py", "0", Self.packages(), played], night)
+        let tasks = try selection?.file(in: night.scratch) ?? Self.packages()
+        cast = try Self.cast(["\(Self.tests)/cast.py", "0", tasks, played], night)
         port = try #require(Int(cast.text.split(separator: "\n").first ?? ""))
     }
 
@@ -85,14 +93,19 @@ final class TauStage {
         _ = try cast.waitForEnd()
     }
 
+    /// Rewards by task.
+    func rewards(_ value: JSONValue?) throws -> [String: Double] {
+        try #require(value?.objectValue).compactMapValues(\.numberValue)
+    }
+
     /// Writes the configuration; the coding agent does what is given.
-    func configure(_ agent: String) throws {
-        let more = "domain: \(domain)\nmax_concurrency: 4\n\(try models())"
+    func configure(_ agent: String, hasUser: Bool = true) throws {
+        let more = "domain: \(domain)\nmax_concurrency: 4\n\(try models(hasUser: hasUser))"
         try night.configure(Configuration(agent: agent, more: more, benchmark: "tau-bench"))
     }
 
     /// The section of a configuration that leads every role to the cast.
-    func models() throws -> String {
+    func models(hasUser: Bool = true) throws -> String {
         let keyFile = "\(night.scratch.path)/model.key"
         try "sk-tau-0123456789abcdef\n".write(toFile: keyFile)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile)
@@ -107,7 +120,7 @@ final class TauStage {
                   key: { file: \(keyFile) }
               roles:
                 candidate: { upstream: cast, model: agent-model }
-                user-simulator: { upstream: cast, model: user-model }
+                \(hasUser ? "user-simulator: { upstream: cast, model: user-model }" : "")
                 judge: { upstream: cast, model: judge-model }
 
             """
