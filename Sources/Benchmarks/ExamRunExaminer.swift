@@ -12,12 +12,17 @@ extension ExamRun {
     func start(_ plan: CompiledPlan) {
         do throws(ExamBreak) {
             let files = site.candidate.files + order.candidate
-            try ExamTree.make(site, home: "candidate", files: files) { trees.append($0) }
+            try ExamTree.make(
+                site,
+                home: "candidate",
+                files: files,
+                packages: site.candidatePackages
+            ) { trees.append($0) }
             try ExamTree.make(
                 site,
                 home: "examiner",
                 files: site.examiner.files,
-                hasPackages: true
+                packages: site.examinerPackages
             ) { trees.append($0) }
             try startExaminer(plan)
         } catch {

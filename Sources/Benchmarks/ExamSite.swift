@@ -9,11 +9,10 @@ public struct ExamSite {
     public let launcher: LauncherClient
     /// Fills an empty directory with the system image; called once for each tree.
     public let fillImage: (borrowing Descriptor) throws(SystemError) -> Void
-    /// Adds the examiner's packages to a directory that holds the image; does nothing where there are
-    /// none.
-    public var fillPackages: (borrowing Descriptor) throws(SystemError) -> Void = {
-        (_: borrowing Descriptor) throws(SystemError) in
-    }
+    /// The examiner's packages, if it has any.
+    public var examinerPackages: AddedFiles?
+    /// The candidate's packages, if it has any: the same in every exam, whatever its split.
+    public var candidatePackages: AddedFiles?
     /// The benchmark's name and version, which its examiner must answer with.
     public let benchmark: BenchmarkName
     /// What is shown to candidates under `/candidate`, and how they are started.
@@ -63,6 +62,33 @@ public struct ExamSite {
         self.examinerPlans = examinerPlans
         self.limits = limits
         patience = ExamPatience(limits: limits)
+    }
+}
+
+/// Files that are laid over the system image in a tree.
+public struct AddedFiles {
+    /// Copies them into a directory that holds the image.
+    let copy: (borrowing Descriptor) throws(SystemError) -> Void
+    /// What they need at most: bytes and inodes.
+    let room: (size: ByteCount, inodes: UInt32)
+
+    /// Describes files.
+    ///
+    /// - Parameters:
+    ///   - fileCount: how many they are.
+    ///   - byteCount: the sum of their sizes.
+    ///   - copy: copies them into a directory that holds the image.
+    public init(
+        fileCount: Int,
+        byteCount: Int,
+        copy: @escaping (borrowing Descriptor) throws(SystemError) -> Void
+    ) {
+        self.copy = copy
+        // A tmpfs gives whole pages, and every directory of packages holds a file or two at least.
+        room = (
+            size: ByteCount(bytes: UInt64(byteCount + 4096 * fileCount)),
+            inodes: UInt32(clamping: 2 * fileCount)
+        )
     }
 }
 

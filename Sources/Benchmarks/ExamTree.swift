@@ -1,5 +1,6 @@
 internal import LauncherClient
 internal import LinuxKernel
+internal import SandboxPlan
 
 /// The root directory of one role in one exam: the system image and the files of a program.
 enum ExamTree {
@@ -11,26 +12,29 @@ enum ExamTree {
     ///   - site: where the image comes from and how large the tree may be.
     ///   - home: the directory, which the image holds, that the files go to.
     ///   - files: the files.
-    ///   - hasPackages: whether the examiner's packages are added.
+    ///   - packages: what is laid over the image, for which the tree gets larger.
     ///   - made: is given the tree before it is filled, so that a failure cannot lose it.
     /// - Throws: ``ExamBreak``.
     static func make(
         _ site: ExamSite,
         home: String,
         files: [ExamFile],
-        hasPackages: Bool = false,
+        packages: AddedFiles?,
         made: (SandboxTree) -> Void
     ) throws(ExamBreak) {
         let tree: SandboxTree
         do throws(LauncherError) {
-            tree = try site.launcher.makeTree(size: site.treeSize, inodes: site.treeInodes)
+            tree = try site.launcher.makeTree(
+                size: ByteCount(bytes: site.treeSize.bytes + (packages?.room.size.bytes ?? 0)),
+                inodes: site.treeInodes + (packages?.room.inodes ?? 0)
+            )
         } catch {
             throw ExamBreak(error)
         }
         made(tree)
         do throws(SystemError) {
             try site.fillImage(tree.directory)
-            if hasPackages { try site.fillPackages(tree.directory) }
+            if let packages { try packages.copy(tree.directory) }
             let directory = try tree.directory.openBeneath(home, [.directory])
             for file in files { try write(file, beneath: directory) }
         } catch {

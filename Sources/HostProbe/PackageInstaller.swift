@@ -16,7 +16,7 @@ public struct PackageInstaller: Sendable {
     private static let mark = ".installed"
     private static let packages = "packages"
 
-    /// Where packages of benchmarks are installed: with tasks of both splits, for root alone.
+    /// Where packages are installed: a benchmark's bring tasks of both splits, so for root alone.
     public static let shippedPlace = "/var/cache/invigilator/packages"
 
     /// Where uv is looked for; no environment variable adds a place.
@@ -147,13 +147,30 @@ public struct PackageInstaller: Sendable {
         }
         guard outcome.end.exitCode != 0 else { return }
         let words = String(decoding: outcome.errors + outcome.output, as: UTF8.self)
-            .split(separator: "\n").joined(separator: " ")
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
         throw refusal(
             "install packages",
             "\(place)/\(name)",
-            "\(program) said: \(words.suffix(600))",
-            "see that the index can be reached and the disk is not full, then run this again"
+            "\(program) said: \(words.count > 900 ? "…" : "")\(words.suffix(900))",
+            remedy(for: words)
         )
+    }
+
+    // By what uv 0.13 says; another version's words get the remedy that is right most often.
+    private func remedy(for words: String) -> String {
+        if words.contains("Hash mismatch") {
+            return "the file is not the one of the list: find out why, or write the list anew"
+        }
+        if words.contains("no usable wheels") || words.contains("matching Python") {
+            return "name a version with a wheel for Python \(python.version) on x86_64, "
+                + "or another Python with sandbox.python; nothing is built here"
+        }
+        if words.contains("there is no version of")
+            || words.contains("not found in the package registry")
+        {
+            return "name a version that the index has"
+        }
+        return "see that the index can be reached and the disk is not full, then run this again"
     }
 
     private func attempt<Answer: ~Copyable>(

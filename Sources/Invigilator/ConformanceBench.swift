@@ -292,7 +292,7 @@ final class ConformanceBench {
                 seconds: Double(manifest.limits.seconds)
             )
         )
-        if let packages = files.environment { site.fillPackages = packages.copier }
+        if let packages = files.environment { site.examinerPackages = packages.added }
         return site
     }
 

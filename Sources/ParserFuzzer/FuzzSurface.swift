@@ -238,6 +238,11 @@ extension FuzzSurface {
             _ = try BenchmarkManifest(parsing: bytes, file: "fuzzed.yaml")
             isTaken = true
         } catch {}
+        do throws(WorkspaceError) {
+            let list = try PackageList(parsing: bytes, file: "fuzzed.txt")
+            precondition(list.entries.allSatisfy { !$0.name.isEmpty && !$0.version.isEmpty })
+            isTaken = true
+        } catch {}
         return isTaken
     }
 

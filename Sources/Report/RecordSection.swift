@@ -46,7 +46,13 @@ struct RecordSection {
             facts.append(("Benchmark's files", Part.digest(digest)))
         }
         for policy in genesis.policyDigests {
-            facts.append(("Policy \(policy.name)", Part.digest(policy.text)))
+            let isPolicy = policy.name != "candidate-packages"
+            facts.append(
+                (
+                    isPolicy ? "Policy \(policy.name)" : "Candidate's packages",
+                    Part.digest(policy.text)
+                )
+            )
         }
         return Part.facts(facts)
     }

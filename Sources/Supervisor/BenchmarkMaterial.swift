@@ -1,5 +1,4 @@
 internal import HostProbe
-internal import LinuxKernel
 internal import StrictJSON
 internal import Workspace
 
@@ -51,21 +50,14 @@ struct BenchmarkMaterial {
         _ manifest: BenchmarkManifest,
         _ reading: BenchmarkFiles.Reading
     ) throws(SupervisorError) -> (directory: String, image: Image) {
-        let list = try Installation.contents("\(reading.directory)/\(packages.requirements.text)")
-        let python = try reading.interpreter(for: manifest)
-        try reading.layout.create()
-        // Root's own, with nobody else's directory above it: root reads there what it copies.
-        let place = PackageInstaller.shippedPlace
-        try system("make a directory", place) { () throws(SystemError) in
-            try StateLayout.makeDirectories(place)
-            try Descriptor.openWithoutLinks(place, [.read, .directory]).setPermissions(0o700)
+        let file = "\(reading.directory)/\(packages.requirements.text)"
+        let list = try Installation.contents(file)
+        _ = try workspace { () throws(WorkspaceError) in try PackageList(parsing: list, file: file)
         }
+        let python = try reading.interpreter(for: manifest)
+        let directory = try PackagePlace.install(list, for: python)
+        try reading.layout.create()
         do throws(HostProbeError) {
-            let directory = try PackageInstaller(
-                requirements: list,
-                python: python,
-                in: place
-            ).install()
             let image = try ImageBuilder.build(
                 PackageImage.manifest(
                     of: directory,

@@ -104,7 +104,7 @@ final class CodingSandbox {
         try root.replace("PROGRAM.md", with: inputs.program)
         try root.replace(
             "experiment_config.yaml",
-            with: Array(inputs.config.agentText.utf8)
+            with: Array(inputs.config.agentText(packages: inputs.packages?.names ?? []).utf8)
         )
         for stub in inputs.stubs {
             try root.replace(stub.name, with: stub.bytes, permissions: 0o755)

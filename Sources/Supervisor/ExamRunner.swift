@@ -1,4 +1,4 @@
-internal import Benchmarks
+package import Benchmarks
 internal import ExamResults
 package import HostProbe
 internal import IterationLoop
@@ -40,8 +40,18 @@ extension Supervision {
                 seconds: Double(manifest.limits.seconds)
             )
         )
-        if let packages = benchmark.environment { site.fillPackages = packages.copier }
+        if let packages = benchmark.environment { site.examinerPackages = packages.added }
+        if let packages = inputs.packages { site.candidatePackages = packages.image.added }
         return site
+    }
+
+    /// The digests of what an exam ran under, by name, as its row keeps them.
+    func planDigests(of report: Benchmarks.ExamReport) -> [String: String] {
+        var digests = [
+            "candidate": "\(report.candidatePlan)", "examiner": "\(report.examinerPlan)",
+        ]
+        if let packages = inputs.packages { digests[CandidatePackages.name] = packages.digest }
+        return digests
     }
 
     /// Runs one exam to its end; the loop goes on serving everything else meanwhile.
@@ -90,6 +100,11 @@ extension Image {
     // EIO: the image could not be copied whole.
     private static let inputOutputError: Int32 = 5
 
+    /// The image as files that are laid over another one.
+    package var added: AddedFiles {
+        AddedFiles(fileCount: fileCount, byteCount: byteCount, copy: copier)
+    }
+
     /// Copies the image into a directory.
     package var copier: (borrowing Descriptor) throws(SystemError) -> Void {
         { (directory: borrowing Descriptor) throws(SystemError) in
@@ -102,13 +117,11 @@ extension Image {
 
 extension IterationLoop.ExamReport {
     /// What the loop needs to know of an exam that ran.
-    init(_ report: Benchmarks.ExamReport) {
+    init(_ report: Benchmarks.ExamReport, planDigests: [String: String]) {
         self.init(
             results: report.results,
             durationMilliseconds: Int64(report.duration.milliseconds),
-            planDigests: [
-                "candidate": "\(report.candidatePlan)", "examiner": "\(report.examinerPlan)",
-            ]
+            planDigests: planDigests
         )
     }
 }

@@ -24,6 +24,8 @@ public struct ExperimentInputs {
     public let image: Image
     /// The interpreter that the image was made from.
     public let python: PythonInterpreter
+    /// The candidate's Python packages, if it has any.
+    let packages: CandidatePackages?
     /// The judged files as they lie in the experiment's directory.
     public let agent: CandidateSnapshot
     /// PROGRAM.md as it lies there.
@@ -41,6 +43,13 @@ public struct ExperimentInputs {
     var rolloutMilliseconds: Int64 {
         let seconds = Int64(benchmark.manifest.limits.seconds)
         return 1000 * min(seconds, config.perTaskTimeout?.components.seconds ?? seconds)
+    }
+
+    /// Digests by name of what every exam runs under, as the genesis row keeps them.
+    var digests: [String: String] {
+        var digests = plans.digests
+        if let packages { digests[CandidatePackages.name] = packages.digest }
+        return digests
     }
 
     /// What the genesis row says of the host, and of a split that is not this experiment's own.
@@ -73,6 +82,7 @@ public struct ExperimentInputs {
         let python = try reading.interpreter(for: benchmark.manifest)
         self.python = python
         image = try Self.buildImage(python, layout)
+        packages = try CandidatePackages(config, of: path, benchmark, python, layout)
         codingAgent = try CodingAgentFiles(config, installation, python)
         plans = try ExperimentPlans(
             config,

@@ -116,7 +116,11 @@ extension LoopShell {
         let refusals = CandidateRefusals(report.results, iteration: request.iteration)
         for record in refusals.records { post(.refused(record)) }
         if isExceeded { post(.refused(.exceededCounters(iteration: request.iteration))) }
-        post(.examEnded(IterationLoop.ExamReport(report)))
+        post(
+            .examEnded(
+                IterationLoop.ExamReport(report, planDigests: supervision.planDigests(of: report))
+            )
+        )
     }
 
     func candidate(of request: ExamRequest) throws(SupervisorError) -> CandidateSnapshot {

@@ -21,6 +21,8 @@ enum ModelEnvironment {
         let isExaminers = role == .userSimulator || role == .judge
         var values = [("AGENT_MODEL", isExaminers ? role.rawValue : pin.alias ?? pin.model)]
         if let effort = pin.effort { values.append(("AGENT_REASONING_EFFORT", effort)) }
+        // litellm would ask the internet for prices while it is imported.
+        if role == .candidate { values.append(("LITELLM_LOCAL_MODEL_COST_MAP", "True")) }
         for dialect in pin.dialects {
             switch dialect {
             case .openAIChat:

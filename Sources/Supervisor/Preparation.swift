@@ -116,7 +116,7 @@ public struct Preparation {
                 experiment: inputs.experiment.id,
                 benchmark: inputs.benchmark.manifest.benchmark,
                 digests: (
-                    config: config.digest, policies: inputs.plans.digests,
+                    config: config.digest, policies: inputs.digests,
                     agent: inputs.agent.digest
                 ),
                 split: (
@@ -258,10 +258,7 @@ public struct Preparation {
                     of: start,
                     results: report.results,
                     durationMilliseconds: Int64(report.duration.milliseconds),
-                    planDigests: [
-                        "candidate": "\(report.candidatePlan)",
-                        "examiner": "\(report.examinerPlan)",
-                    ]
+                    planDigests: supervision.planDigests(of: report)
                 )
             )
         )
@@ -374,8 +371,15 @@ extension Supervision {
                 "it was \(genesis.surface), and is \(inputs.plans.surface.description)"
             )
         }
-        guard genesis.policyDigests == inputs.plans.digests else {
-            let names = genesis.policyDigests.filter { inputs.plans.digests[$0.key] != $0.value }
+        let packages = CandidatePackages.name
+        guard genesis.policyDigests[packages] == inputs.digests[packages] else {
+            throw changed(
+                inputs.config.candidate.packages?.text ?? packages,
+                "the candidate's packages are not those of the genesis row"
+            )
+        }
+        guard genesis.policyDigests == inputs.digests else {
+            let names = genesis.policyDigests.filter { inputs.digests[$0.key] != $0.value }
             throw changed("policies", "changed: \(names.keys.sorted().joined(separator: ", "))")
         }
     }

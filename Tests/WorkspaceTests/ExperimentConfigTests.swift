@@ -145,6 +145,9 @@ struct ExperimentConfigTests {
             ("benchmark: x\ncoding_agent: {command: [sh]}\n", "coding_agent.command"),
             ("benchmark: x\nsandbox: {python: python3}\n", "sandbox.python"),
             ("benchmark: x\nsandbox: {agents: agents}\n", "sandbox.agents"),
+            ("benchmark: x\ncandidate: {packages: ../list.txt}\n", "candidate.packages"),
+            ("benchmark: x\ncandidate: {packages: /etc/list.txt}\n", "candidate.packages"),
+            ("benchmark: x\ncandidate: {package: list.txt}\n", "candidate.package"),
             ("benchmark: x\ncoding_agent: {wall: 1h, idle: 2h}\n", "coding_agent.idle"),
         ]
     )
@@ -205,7 +208,7 @@ struct ExperimentConfigTests {
     @Test("a password is neither in the resolved form nor in what the coding agent reads")
     func password() throws {
         let config = try read("benchmark: bird-interact\npg_password: \"hunter2 secret\"\n")
-        let shown = config.resolved.prettyText() + config.agentText
+        let shown = config.resolved.prettyText() + config.agentText()
         #expect(!shown.contains("hunter2"))
         #expect(config.adapter["pg_password"] == "hunter2 secret")
     }
@@ -213,8 +216,20 @@ struct ExperimentConfigTests {
     @Test("what the coding agent reads is again a configuration")
     func agentText() throws {
         let config = try read("benchmark: tau-bench\ndomain: retail\nagent_model: \"a: b\"\n")
-        let copy = try read(config.agentText)
+        let copy = try read(config.agentText())
         #expect(copy.agentModel == "a: b")
         #expect(copy.adapter["domain"] == "retail")
+        let told = config.agentText(packages: ["openai==2.54.0"])
+        #expect(told.contains("openai==2.54.0"))
+        #expect(try read(told) == copy)
+    }
+
+    @Test("a list of packages is part of the digest, and none leaves the digest as it was")
+    func packages() throws {
+        let plain = try read("benchmark: helpdesk\n")
+        let listed = try read("benchmark: helpdesk\ncandidate: { packages: lists/a.txt }\n")
+        #expect(listed.candidate.packages?.text == "lists/a.txt")
+        #expect(plain.candidate.packages == nil && plain.resolved["candidate"] == nil)
+        #expect(plain.digest != listed.digest)
     }
 }

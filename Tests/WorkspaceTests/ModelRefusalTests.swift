@@ -195,7 +195,7 @@ struct ModelRefusalTests {
             parsing: Array(config(upstream: url + "{file: /etc/secret-place}").utf8),
             file: "c"
         )
-        let text = shown.resolved.prettyText() + shown.agentText
+        let text = shown.resolved.prettyText() + shown.agentText()
         #expect(!text.contains("secret-place"))
     }
 }

