@@ -1,3 +1,5 @@
+internal import StrictYAML
+
 /// A list of Python packages in which every version is exact and every file has its SHA-256, as
 /// `uv pip compile --generate-hashes` writes it.
 ///
@@ -35,23 +37,23 @@ public struct PackageList: Sendable, Equatable {
         file: String,
         refusing refused: (names: [String], reason: String) = ([], "")
     ) throws(WorkspaceError) {
-        let problems = ProblemList()
+        let problems = ProblemList(file: file, operation: "read the list of packages")
         var entries: [Entry] = []
         let names = Set(refused.names.map(Self.normalized))
         for (line, text) in Self.logicalLines(bytes, problems) {
             guard let entry = Self.entry(text, line, problems) else { continue }
             if names.contains(entry.name) {
-                problems.add(line, "", "\(entry.name): \(refused.reason)", remedy: "remove it")
+                problems.add(.line(line), "\(entry.name): \(refused.reason)", remedy: "remove it")
             }
             entries.append(entry)
         }
-        if entries.isEmpty, problems.problems.isEmpty {
-            problems.add(1, "", "it names no package", remedy: Self.remedy)
+        if entries.isEmpty, problems.isEmpty {
+            problems.add(.line(1), "it names no package", remedy: Self.remedy)
         }
         if entries.count > Self.mostEntries {
-            problems.add(1, "", "more than \(Self.mostEntries) packages", remedy: "name fewer")
+            problems.add(.line(1), "more than \(Self.mostEntries) packages", remedy: "name fewer")
         }
-        try problems.check(operation: "read the list of packages", file: file)
+        try problems.check()
         self.entries = entries
     }
 
@@ -71,7 +73,7 @@ public struct PackageList: Sendable, Equatable {
     private static func logicalLines(_ bytes: [UInt8], _ problems: ProblemList) -> [Line] {
         guard bytes.count <= largestSize else {
             let reason = "it has \(bytes.count) bytes, more than \(largestSize)"
-            problems.add(1, "", reason, remedy: "name fewer packages")
+            problems.add(.line(1), reason, remedy: "name fewer packages")
             return []
         }
         var lines: [Line] = []
@@ -81,7 +83,7 @@ public struct PackageList: Sendable, Equatable {
         {
             let number = index + 1
             guard raw.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 9 }) else {
-                problems.add(number, "", "it holds something other than ASCII", remedy: remedy)
+                problems.add(.line(number), "it holds something other than ASCII", remedy: remedy)
                 open = nil
                 continue
             }
@@ -92,7 +94,7 @@ public struct PackageList: Sendable, Equatable {
             open = goesOn ? whole : nil
             if !goesOn, whole.text.contains(where: { !$0.isWhitespace }) { lines.append(whole) }
         }
-        if let open { problems.add(open.number, "", "the list ends within it", remedy: remedy) }
+        if let open { problems.add(.line(open.number), "the list ends within it", remedy: remedy) }
         return lines
     }
 
@@ -106,7 +108,7 @@ public struct PackageList: Sendable, Equatable {
 
     private static func entry(_ text: String, _ line: Int, _ problems: ProblemList) -> Entry? {
         func refuse(_ reason: String, _ remedy: String = Self.remedy) -> Entry? {
-            problems.add(line, "", reason, remedy: remedy)
+            problems.add(.line(line), reason, remedy: remedy)
             return nil
         }
         var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -194,5 +196,12 @@ public struct PackageList: Sendable, Equatable {
 
     private static func isWord(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber)
+    }
+}
+
+extension DocumentPlace {
+    /// A line of a document without keys.
+    fileprivate static func line(_ line: Int) -> DocumentPlace {
+        DocumentPlace(line: line, key: "")
     }
 }

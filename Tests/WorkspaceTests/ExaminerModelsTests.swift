@@ -1,4 +1,5 @@
 import ModelDialects
+import StrictYAML
 import Testing
 import Workspace
 
@@ -24,14 +25,16 @@ struct ExaminerModelsTests {
     func missing() throws {
         let manifest = try manifest("[user-simulator, judge]")
         #expect(manifest.models == [.userSimulator, .judge])
-        do {
-            try manifest.requireModels(of: config(""), file: "experiment_config.yaml")
-            Issue.record("it was taken")
-        } catch WorkspaceError.document(let found) {
-            let keys = found.problems.map(\.key)
-            #expect(keys == ["models.roles.user-simulator", "models.roles.judge"])
-            #expect("\(found)".contains("user_model"))
+        let config = try config("")
+        let refusal = #expect(throws: WorkspaceError.self) {
+            try manifest.requireModels(of: config, file: "experiment_config.yaml")
         }
+        guard case .document(let found)? = refusal else {
+            Issue.record("another error: \(String(describing: refusal))")
+            return
+        }
+        #expect(found.map(\.key) == ["models.roles.user-simulator", "models.roles.judge"])
+        #expect("\(found)".contains("user_model"))
     }
 
     @Test("auto-harness's user_model is one")

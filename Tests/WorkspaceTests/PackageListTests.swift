@@ -1,3 +1,4 @@
+import StrictYAML
 import Testing
 import Workspace
 
@@ -18,7 +19,7 @@ struct PackageListTests {
             _ = try read(text, refusing: names)
             return []
         } catch WorkspaceError.document(let found) {
-            return found.problems
+            return found
         } catch {
             Issue.record("another error: \(error)")
             return []
