@@ -25,7 +25,8 @@ extension EndToEnd {
             try configure(stage)
             let prepared = try night.run(["prepare", night.directory], seconds: 200)
             try #require(prepared.code == 0, "\(prepared)")
-            #expect(try expectSameRewards(stage) == 6)
+            // One of mock's nine tasks is not solved by its own gold, and may be among these six.
+            #expect(try expectSameRewards(stage) >= 5)
             #expect(
                 try night.bodies(.decision).isEmpty,
                 "no score of the checkout is on the record"

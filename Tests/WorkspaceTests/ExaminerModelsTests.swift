@@ -11,13 +11,7 @@ struct ExaminerModelsTests {
     }
 
     private func config(_ more: String) throws(WorkspaceError) -> ExperimentConfig {
-        let text = """
-            benchmark: x
-            \(more)
-            models:
-              upstreams: {one: {url: "https://model.example", dialects: [openai-chat]}}
-
-            """
+        let text = "benchmark: x\n" + more
         return try ExperimentConfig(parsing: Array(text.utf8), file: "experiment_config.yaml")
     }
 
@@ -39,7 +33,14 @@ struct ExaminerModelsTests {
 
     @Test("auto-harness's user_model is one")
     func short() throws {
-        let config = try config("user_model: one/m")
+        let config = try config(
+            """
+            user_model: one/m
+            models:
+              upstreams: {one: {url: "https://model.example", dialects: [openai-chat]}}
+
+            """
+        )
         try manifest("[user-simulator]").requireModels(of: config, file: "experiment_config.yaml")
     }
 
