@@ -68,7 +68,7 @@ public struct ExamSite {
 /// Files that are laid over the system image in a tree.
 public struct AddedFiles {
     /// Copies them into a directory that holds the image.
-    let copy: (borrowing Descriptor) throws(SystemError) -> Void
+    public let copy: (borrowing Descriptor) throws(SystemError) -> Void
     /// What they need at most: bytes and inodes.
     let room: (size: ByteCount, inodes: UInt32)
 

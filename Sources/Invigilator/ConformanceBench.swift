@@ -141,7 +141,12 @@ final class ConformanceBench {
         )
         var problem: String?
         for topic in ExaminerTalk.Topic.allCases where problem == nil {
-            let talk = try ExaminerTalk(plan: examinerPlan, program: program, on: sandboxes)
+            let talk = try ExaminerTalk(
+                plan: examinerPlan,
+                program: program,
+                packages: files.environment?.added,
+                on: sandboxes
+            )
             problem = try talk.problem(
                 topic,
                 benchmark: manifest.benchmark,

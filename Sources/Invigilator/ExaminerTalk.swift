@@ -62,10 +62,11 @@ final class ExaminerTalk {
     private static let patience = Nanoseconds.milliseconds(30_000)
     private static let unknown = SessionID(random: 0x0123_4567_89ab_cdef)
 
-    /// Starts an examiner.
+    /// Starts an examiner, with its packages where it has some.
     init(
         plan: CompiledPlan,
         program: ExamProgram,
+        packages: AddedFiles?,
         on site: SandboxSite
     ) throws(SupervisorError) {
         self.site = site
@@ -75,6 +76,11 @@ final class ExaminerTalk {
         }
         let tree = try site.makeTrees(for: decoded)[0]
         self.tree = tree
+        if let packages {
+            try kernel("lay packages over the image", "examiner") { () throws(SystemError) in
+                try packages.copy(tree.directory)
+            }
+        }
         for file in program.files {
             try site.place(file.bytes, at: "examiner/\(file.path)", in: tree)
         }

@@ -10,24 +10,23 @@ extension EndToEnd {
         @Test(
             "a wrong configuration is refused with file, line, key and remedy",
             arguments: [
-                ("budgets: { iterations: 3 }", "line 3", "budgets"),
-                ("gate: { treshold: 0.9 }", "line 3", "gate.treshold"),
-                ("threshold: 0.5\ngate: { threshold: 0.9 }", "line 4", "gate.threshold"),
-                ("split: test", "line 3", "split"),
-                ("split: train\ngate_split: train", "line 4", "gate_split"),
-                ("file_guard: false", "line 3", "file_guard"),
-                ("threshold: often", "line 3", "threshold"),
-                ("max_concurrency: 0", "line 3", "max_concurrency"),
-                ("sandbox: { python: python3 }", "line 3", "sandbox.python"),
+                ("budgets: { iterations: 3 }", 3, "budgets"),
+                ("gate: { treshold: 0.9 }", 3, "gate.treshold"),
+                ("threshold: 0.5\ngate: { threshold: 0.9 }", 4, "gate.threshold"),
+                ("split: test", 3, "split"),
+                ("split: train\ngate_split: train", 4, "gate_split"),
+                ("file_guard: false", 3, "file_guard"),
+                ("threshold: often", 3, "threshold"),
+                ("max_concurrency: 0", 3, "max_concurrency"),
+                ("sandbox: { python: python3 }", 3, "sandbox.python"),
             ]
         )
-        func configuration(_ more: String, _ line: String, _ key: String) throws {
+        func configuration(_ more: String, _ line: Int, _ key: String) throws {
             let night = try Night()
             try night.set(up: Configuration(more: more))
             let ended = try night.run(["prepare", night.directory])
             #expect(ended.code == 2, "\(ended)")
-            #expect(ended.notes.contains("experiment_config.yaml"), "\(ended)")
-            #expect(ended.notes.contains("\(line), \(key)"), "\(ended)")
+            #expect(ended.notes.contains("experiment_config.yaml:\(line): \(key): "), "\(ended)")
             #expect(ended.notes.contains("remedy: "), "\(ended)")
             #expect(try night.bodies(.genesis).first?["split"] == nil, "nothing was drawn")
         }

