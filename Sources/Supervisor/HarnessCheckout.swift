@@ -159,12 +159,8 @@ public struct HarnessCheckout {
         return String(line[..<colon])
     }
 
-    // Of an auto-harness configuration, which is flat, and of nothing else: sections of ours name programs,
-    // policies and keys of the host, and whoever was examined could write to this file.
-    private static let ours: Set = [
-        "gate", "release", "budget", "sandbox", "coding_agent", "models",
-    ]
-
+    // An auto-harness configuration is flat, and nothing else is taken: sections of ours name programs,
+    // policies, packages and keys of the host, and whoever was examined could write to this file.
     private static func lines(
         of text: String,
         _ file: String
@@ -179,8 +175,10 @@ public struct HarnessCheckout {
             guard let key = key(of: line), key.allSatisfy({ $0.isLetter || $0 == "_" }) else {
                 throw strange(place, "it is not «key: value» from the line's beginning")
             }
-            guard ours.contains(key) else { continue }
-            throw strange(place, "auto-harness has no «\(key)», and this one is not taken from it")
+            let value = line.drop { $0 != ":" }.dropFirst().drop(while: \.isWhitespace)
+            guard let first = value.first, !"#{[|>&*!".contains(first) else {
+                throw strange(place, "«\(key)» has no plain value; auto-harness has no sections")
+            }
         }
         return lines
     }

@@ -53,7 +53,7 @@ extension EndToEnd {
             let text = try String(contentsOfFile: config, encoding: .utf8)
             try (text + "models: { upstreams: {} }\n").write(toFile: config)
             let models = try night.run(["init", night.directory, "--from", checkout])
-            #expect(models.code == 2 && models.notes.contains("auto-harness has no"), "\(models)")
+            #expect(models.code == 2 && models.notes.contains("has no sections"), "\(models)")
             #expect(!FileManager.default.fileExists(atPath: night.directory))
         }
 

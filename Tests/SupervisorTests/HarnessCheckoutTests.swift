@@ -92,7 +92,8 @@ struct HarnessCheckoutTests {
             "models:\n  upstreams: {}\n", "coding_agent:\n  command: [/bin/sh]\n",
             "sandbox: { policies: /tmp }\n", "gate: { step2: always }\n", "\"models\": {}\n",
             "? models\n: {}\n", "# a comment\u{2028}models: {}\n", "threshold: 0.8\rmodels: {}\n",
-            "models : {}\n",
+            "models : {}\n", "candidate: { packages: x }\n", "candidate:\n", "candidate: # x\n",
+            "candidate: &a {}\n", "models: [a]\n", "gate: |\n", "gate: !!map {}\n",
         ]
     )
     func foreign(section: String) throws {
