@@ -1,5 +1,4 @@
 internal import LauncherClient
-internal import StrictJSON
 internal import ModelDialects
 public import HostKernel
 public import HostProbe
@@ -338,67 +337,5 @@ public struct ExperimentPlans: Sendable {
         }
         trainExaminer = try examinerPlan("train")
         testExaminer = try examinerPlan("test")
-    }
-}
-
-/// A directory of policies, resolved against this host.
-public struct PolicySource {
-    private let directory: String
-    private let layout: StateLayout
-
-    /// Names the directory.
-    public init(directory: String, layout: StateLayout) {
-        self.directory = directory
-        self.layout = layout
-    }
-
-    /// The policies of an experiment.
-    init(_ config: ExperimentConfig, layout: StateLayout, installation: Installation) {
-        self.init(
-            directory: config.sandbox.policies ?? "\(installation.resources)/policies",
-            layout: layout
-        )
-    }
-
-    /// The plan of a policy.
-    public func plan(
-        _ name: String,
-        pythonPrefix: String,
-        vaultSplit: String?
-    ) throws(SupervisorError) -> SandboxPlan {
-        try resolved(name, pythonPrefix: pythonPrefix, vaultSplit: vaultSplit).plan
-    }
-
-    func resolved(
-        _ name: String,
-        pythonPrefix: String,
-        vaultSplit: String?,
-        showing paths: [String] = []
-    ) throws(SupervisorError) -> ResolvedPolicy {
-        let resolved: ResolvedPolicy
-        do throws(PolicyRefusal) {
-            let library = try PolicyLibrary(directory: directory)
-            let resolver = PolicyResolver(
-                groups: library.groups,
-                context: .host(
-                    stateDirectory: layout.root,
-                    variables: PolicyVariables(
-                        pythonPrefix: pythonPrefix,
-                        vaultSplit: vaultSplit
-                    )
-                )
-            )
-            resolved = try resolver.resolve(library.policy(named: name).showing(paths))
-        } catch { throw SupervisorError(.usage, error) }
-        guard let missing = paths.first(where: resolved.missingSources.contains) else {
-            return resolved
-        }
-        throw SupervisorError(
-            .usage,
-            operation: "read the policy \(name)",
-            location: missing,
-            reason: "it is to be shown in the sandbox and does not exist",
-            remedy: "install it, or correct its path"
-        )
     }
 }
