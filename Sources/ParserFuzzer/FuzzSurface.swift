@@ -1,5 +1,6 @@
 // What an attacker's bytes reach, as functions that must hold for every input. The fuzzer and the
-// replay of the kept corpus call the same functions.
+// replay of the kept corpus call the same functions. A refusal is a right answer here, so it is caught and dropped:
+// what must not happen is a crash, a hang or something accepted that breaks a rule.
 
 internal import LauncherClient
 internal import Benchmarks
