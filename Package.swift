@@ -110,9 +110,10 @@ let package = Package(
             swiftSettings: house
         ),
         .target(name: "LauncherProtocol", dependencies: ["SandboxPlan"], swiftSettings: house),
+        .target(name: "LauncherText", swiftSettings: house),
         .executableTarget(
             name: "SandboxLauncher",
-            dependencies: ["LauncherProtocol", "SandboxPlan", "LinuxKernel"],
+            dependencies: ["LauncherProtocol", "LauncherText", "SandboxPlan", "LinuxKernel"],
             swiftSettings: house,
             linkerSettings: fullyStatic
         ),
@@ -161,7 +162,8 @@ let package = Package(
         .target(
             name: "PolicyEffects",
             dependencies: [
-                "SandboxPolicy", "SandboxPlan", "SeccompCompiler", "StrictJSON", "StrictYAML",
+                "FilterLint", "SandboxPolicy", "SandboxPlan", "SeccompCompiler", "StrictJSON",
+                "StrictYAML",
             ],
             swiftSettings: house
         ),
@@ -173,6 +175,13 @@ let package = Package(
         .target(
             name: "LauncherClient",
             dependencies: ["HostKernel", "LauncherProtocol", "SandboxPlan", "LinuxKernel"],
+            swiftSettings: house
+        ),
+        .target(
+            name: "DenialEvents",
+            dependencies: [
+                "FilterLint", "LauncherClient", "SandboxPlan", "SeccompCompiler", "StrictJSON",
+            ],
             swiftSettings: house
         ),
         .target(
@@ -214,6 +223,11 @@ let package = Package(
         .target(name: "ExamResults", swiftSettings: house),
         .target(name: "Gate", dependencies: ["ExamResults"], swiftSettings: house),
         .target(
+            name: "GateStatistics",
+            dependencies: ["ExamResults", "Gate"],
+            swiftSettings: house
+        ),
+        .target(
             name: "Ledger",
             dependencies: ["HostKernel", "StrictJSON", "LinuxKernel", grdb, crypto],
             swiftSettings: house
@@ -241,18 +255,28 @@ let package = Package(
         ),
         .target(
             name: "IterationLoop",
-            dependencies: ["StrictJSON", "ExamResults", "Gate", "Workspace", "SandboxPlan"],
+            dependencies: [
+                "StrictJSON", "ExamResults", "Gate", "GateStatistics", "Workspace", "SandboxPlan",
+            ],
+            swiftSettings: house
+        ),
+        .target(
+            name: "Reveal",
+            dependencies: [
+                "ExamResults", "Gate", "IterationLoop", "StrictJSON", "Transparency", "Workspace",
+                crypto,
+            ],
             swiftSettings: house
         ),
         .target(
             name: "Supervisor",
             dependencies: [
-                "BrokerClient", "BrokerProtocol",
+                "BrokerClient", "BrokerProtocol", "DenialEvents",
                 "HostKernel",
-                "Benchmarks", "ExamResults", "Gate", "HostProbe", "IterationLoop",
+                "Benchmarks", "ExamResults", "Gate", "GateStatistics", "HostProbe", "IterationLoop",
                 "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
-                "SandboxPlan",
-                "SandboxPolicy", "SelfCheck", "StrictJSON", "Workspace",
+                "Reveal", "SandboxPlan",
+                "SandboxPolicy", "SelfCheck", "StrictJSON", "Transparency", "Workspace",
             ],
             swiftSettings: house
         ),
@@ -260,12 +284,13 @@ let package = Package(
         // Floor 5: front door.
         .target(
             name: "Report",
-            dependencies: ["Ledger", "StrictJSON", "Workspace", crypto],
+            dependencies: ["GateStatistics", "Ledger", "StrictJSON", "Workspace", crypto],
             swiftSettings: house
         ),
+        .target(name: "CheckReports", swiftSettings: house),
         .target(
             name: "RedTeam",
-            dependencies: ["SandboxPlan", "StrictJSON"],
+            dependencies: ["CheckReports", "SandboxPlan", "StrictJSON"],
             swiftSettings: house
         ),
         // The attacks themselves; started by `invigilator redteam`, refuses to run anywhere else.
@@ -277,10 +302,13 @@ let package = Package(
             name: "Invigilator",
             dependencies: [
                 "HostKernel",
-                "Benchmarks", "BrokerClient", "BrokerProtocol", "ExamResults", "Gate", "HostProbe",
+                "Benchmarks", "BrokerClient", "BrokerProtocol", "CheckReports", "DenialEvents",
+                "ExamResults",
+                "Gate",
+                "GateStatistics", "HostProbe",
                 "LauncherClient",
                 "IterationLoop", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
-                "PolicyEffects", "RedTeam", "Report",
+                "PolicyEffects", "RedTeam", "Report", "Reveal",
                 "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck", "StrictJSON",
                 "StrictYAML", "Supervisor", "Transparency", "Workspace", argumentParser, grdb,
             ],
@@ -337,13 +365,17 @@ let package = Package(
             "PolicyEffectsTests",
             of: [
                 "HostKernel", "LinuxKernel", "PolicyEffects", "SandboxPlan", "SandboxPolicy",
-                "StrictJSON",
+                "StrictJSON", "StrictYAML", "TestSupport",
             ],
             exclude: ["Goldens"]
         ),
         tests("HostProbeTests", of: ["HostKernel", "HostProbe", "LinuxKernel"]),
         tests("ExamResultsTests", of: ["ExamResults", "TestSupport"]),
         tests("GateTests", of: ["Gate", "ExamResults", "TestSupport"]),
+        tests(
+            "GateStatisticsTests",
+            of: ["Gate", "GateStatistics", "ExamResults", "TestSupport"]
+        ),
         tests(
             "BenchmarksTests",
             of: [
@@ -358,6 +390,13 @@ let package = Package(
             of: [
                 "HostKernel", "ModelDialects", "Workspace", "StrictJSON", "StrictYAML",
                 "ExamResults", "LinuxKernel", "SandboxPlan", "SandboxPolicy",
+            ]
+        ),
+        tests(
+            "RevealTests",
+            of: [
+                "ExamResults", "Gate", "IterationLoop", "Reveal", "StrictJSON", "TestSupport",
+                "Workspace",
             ]
         ),
         tests(
@@ -382,7 +421,9 @@ let package = Package(
         tests(
             "InvigilatorTests",
             of: [
-                "Invigilator", "HostProbe", "IterationLoop", "LauncherProtocol", "Ledger",
+                "CheckReports",
+                "Invigilator", "Gate", "GateStatistics", "HostProbe", "IterationLoop",
+                "LauncherProtocol", "Ledger",
                 "LauncherClient", "LinuxKernel", "RedTeam", "SandboxPlan", "SandboxPolicy",
                 "SelfCheck", "StrictJSON", "StrictYAML", "Supervisor", "Transparency", "Workspace",
             ],
@@ -396,8 +437,16 @@ let package = Package(
                 "ModelDialects", "StrictJSON", nioSSL,
             ] + nio
         ),
+        tests(
+            "DenialEventsTests",
+            of: [
+                "DenialEvents", "FilterLint", "LauncherClient", "SandboxPlan", "SeccompCompiler",
+                "StrictJSON",
+            ]
+        ),
         tests("SelfCheckTests", of: ["LauncherClient", "SandboxPlan", "SelfCheck"]),
         tests("ParserFuzzerTests", of: ["ParserFuzzer", "TestSupport"], exclude: ["Corpus"]),
+        tests("CheckReportsTests", of: ["CheckReports"]),
         tests(
             "RedTeamCatalogTests",
             of: [
@@ -419,7 +468,7 @@ let package = Package(
         tests(
             "PrivilegedTests",
             of: [
-                "HostKernel",
+                "DenialEvents", "HostKernel",
                 "Benchmarks", "ExamResults", "HostProbe", "LauncherClient", "LauncherProtocol",
                 "LinuxKernel", "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "StrictJSON",
                 "Workspace", "TestSupport",
@@ -437,7 +486,7 @@ let package = Package(
             "EndToEndTests",
             of: [
                 "HostKernel", "LauncherProtocol", "Ledger", "LinuxKernel", "SandboxPlan",
-                "StrictJSON",
+                "StrictJSON", "TestSupport",
             ],
             exclude: ["Fixtures"]
         ),

@@ -5,8 +5,8 @@ public import StrictJSON
 
 /// What one exam yielded.
 public struct ExamReport: Sendable {
-    /// The outcome of every planned task; void where the supervisor's side broke.
-    public let results: ExamResults
+    /// The outcome of every planned rollout; void where the supervisor's side broke.
+    public let results: TrialResults
     /// What was kept of each train rollout, by task; empty after a sealed exam.
     public let records: [TaskID: RolloutRecord]
     /// Why the exam is void, for the operator; absent where it is not.
@@ -20,8 +20,26 @@ public struct ExamReport: Sendable {
     /// The digest of the plan of the examiner's sandbox.
     public let examinerPlan: SHA256Digest
 
-    /// How often each outcome other than a grade occurred, by its code.
-    public var faultCounts: [String: Int] { results.faultCounts }
+    /// The same exam, void: nothing that either side earned counts.
+    ///
+    /// - Parameters:
+    ///   - fault: what broke.
+    ///   - reason: why, for the operator.
+    /// - Returns: the void report.
+    package func voided(_ fault: InfrastructureFault, because reason: String) -> ExamReport {
+        ExamReport(
+            results: results.voided(fault),
+            records: records,
+            voidReason: voidReason ?? "\(fault.rawValue): \(reason)",
+            examinerErrors: examinerErrors,
+            duration: duration,
+            candidatePlan: candidatePlan,
+            examinerPlan: examinerPlan
+        )
+    }
+
+    /// How often each outcome of the candidate other than a grade occurred, by its code.
+    public var faultCounts: [String: Int] { TrialResults.faultCounts(of: results.candidate) }
 }
 
 /// What is kept of one train rollout.

@@ -15,17 +15,19 @@ internal import SandboxPlan
 public final class ExamRun {
     let site: ExamSite
     let order: ExamOrder
-    var sheet: ExamSheet
-    /// The tasks that were not begun, the next one last.
-    var waiting: [TaskID]
+    var sheets: ExamSheets
+    /// The rollouts that were not begun, the next one last.
+    var waiting: [Seat]
     var rollouts: [SessionID: Rollout] = [:]
     var collector: VerdictCollector
     var stream: ExaminerStream
     var examiner: ExamProcess?
     var examinerErrors = ""
+    /// The candidate's, the examiner's and, where it takes part, the incumbent's.
     var trees: [SandboxTree] = []
-    /// Sandboxes of candidates that are not gone.
+    /// Sandboxes of candidates that are not gone, all of them of one arm.
     var living = 0
+    var armOfLiving = ExamArm.candidate
     var isVoid = false
     var voidReason: String?
     var isFinishing = false
@@ -44,12 +46,12 @@ public final class ExamRun {
         self.site = site
         self.order = order
         do throws(ExamError) {
-            sheet = try ExamSheet(planned: order.tasks)
+            sheets = try ExamSheets(order)
         } catch {
             throw .order(error)
         }
-        waiting = order.shuffled.reversed()
-        let count = order.tasks.count
+        waiting = order.seats.reversed()
+        let count = order.rolloutCount
         collector = VerdictCollector(split: order.split, limits: .verdicts(sessions: count))
         stream = ExaminerStream(
             benchmark: site.benchmark.name,
@@ -84,7 +86,7 @@ public final class ExamRun {
         removeEverything()
         if let failure { throw failure }
         return ExamReport(
-            results: sheet.closed(),
+            results: sheets.closed(),
             records: keptRecords,
             voidReason: voidReason,
             examinerErrors: examinerErrors,
@@ -100,8 +102,11 @@ public final class ExamRun {
 
     private var keptRecords: [TaskID: RolloutRecord] {
         guard !order.isSealed else { return [:] }
-        let pairs = rollouts.values.map { ($0.task, $0.kept) }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        // Of a task that is run several times the last trial is shown.
+        let shown = rollouts.values.filter {
+            $0.seat.arm == .candidate && $0.seat.trial == order.trials - 1
+        }
+        return Dictionary(uniqueKeysWithValues: shown.map { ($0.seat.task, $0.kept) })
     }
 
     // MARK: - what breaks
@@ -111,7 +116,7 @@ public final class ExamRun {
         guard !isVoid else { return }
         isVoid = true
         voidReason = "\(fault.rawValue): \(reason)"
-        sheet.void(fault)
+        sheets.void(fault)
     }
 
     func void(_ broken: ExamBreak) {

@@ -11,25 +11,29 @@ extension ExamRun {
     /// Makes the trees, starts the examiner and the first rollouts.
     func start(_ plan: CompiledPlan) {
         do throws(ExamBreak) {
-            let files = site.candidate.files + order.candidate
-            try ExamTree.make(
-                site,
-                home: "candidate",
-                files: files,
-                packages: site.candidatePackages
-            ) { trees.append($0) }
+            try makeCandidateTree(order.candidate)
             try ExamTree.make(
                 site,
                 home: "examiner",
                 files: site.examiner.files,
                 packages: site.examinerPackages
             ) { trees.append($0) }
+            if !order.incumbent.isEmpty { try makeCandidateTree(order.incumbent) }
             try startExaminer(plan)
         } catch {
             return void(error)
         }
         restartExaminerClock("say hello")
         startRollouts()
+    }
+
+    private func makeCandidateTree(_ agent: [ExamFile]) throws(ExamBreak) {
+        try ExamTree.make(
+            site,
+            home: "candidate",
+            files: site.candidate.files + agent,
+            packages: site.candidatePackages
+        ) { trees.append($0) }
     }
 
     private func startExaminer(_ plan: CompiledPlan) throws(ExamBreak) {
@@ -112,7 +116,7 @@ extension ExamRun {
         guard let rollout = rollouts[verdict.session] else {
             fatalError("invariant: the collector passes only sessions that were begun")
         }
-        rollout.record.keep(verdict.detail, sharing: order.tasks.count)
+        rollout.record.keep(verdict.detail, sharing: order.rolloutCount)
         deliver(.verdict(verdict.reward), to: rollout)
     }
 

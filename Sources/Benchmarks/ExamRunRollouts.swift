@@ -10,27 +10,37 @@ extension ExamRun {
     private static let candidateQueueBytes = 4 << 20
 
     /// Begins rollouts as long as there is room for their sandboxes.
+    ///
+    /// Those of the other arm wait until every sandbox of this one is gone and its verdicts are
+    /// given: neither can take processor or memory from the other, or keep the examiner busy, to
+    /// make it look worse.
     func startRollouts() {
         while !isVoid, failure == nil, living < order.maximumConcurrency,
-            let task = waiting.popLast()
+            let seat = waiting.last, seat.arm == armOfLiving || isBetweenArms
         {
-            begin(task)
+            waiting.removeLast()
+            armOfLiving = seat.arm
+            begin(seat)
         }
         finishIfSettled()
     }
 
-    private func begin(_ task: TaskID) {
+    private var isBetweenArms: Bool {
+        living == 0 && rollouts.values.allSatisfy(\.isSettled)
+    }
+
+    private func begin(_ seat: Seat) {
         do throws(ExamBreak) {
-            let rollout = try opened(task)
+            let rollout = try opened(seat)
             try startCandidate(of: rollout)
-            perform(rollout.relay.begin(seed: order.seed(for: task)), rollout)
+            perform(rollout.relay.begin(seed: order.seed(for: seat)), rollout)
             restartPatience(of: rollout)
         } catch {
             void(error)
         }
     }
 
-    private func opened(_ task: TaskID) throws(ExamBreak) -> Rollout {
+    private func opened(_ seat: Seat) throws(ExamBreak) -> Rollout {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try KernelRandom.bytes(8)
@@ -40,13 +50,13 @@ extension ExamRun {
         let session = SessionID(random: bytes.reduce(0) { $0 << 8 | UInt64($1) })
         var relay = RolloutRelay(
             session: session,
-            task: task,
+            task: seat.task,
             split: order.split,
             limits: site.limits
         )
-        relay.shareTranscripts(among: order.tasks.count)
-        let rollout = Rollout(relay, loop: loop)
-        collector.begin(session, task: task)
+        relay.shareTranscripts(among: order.rolloutCount)
+        let rollout = Rollout(relay, seat, loop: loop)
+        collector.begin(session, task: seat.task)
         rollouts[session] = rollout
         return rollout
     }
@@ -55,7 +65,7 @@ extension ExamRun {
         rollout.candidate = try ExamProcess(
             ExamProcess.Description(
                 plan: site.candidatePlan,
-                tree: trees[0],
+                tree: rollout.seat.arm == .candidate ? trees[0] : trees[2],
                 command: site.candidate.command,
                 hasVerdicts: false,
                 keepsErrors: !order.isSealed,
@@ -106,7 +116,7 @@ extension ExamRun {
         guard !isVoid, failure == nil else { return }
         perform(rollout.relay.event(event, at: WallClock.milliseconds), rollout)
         restartPatience(of: rollout)
-        finishIfSettled()
+        startRollouts()
     }
 
     private func perform(_ actions: [RelayAction], _ rollout: Rollout) {
@@ -138,7 +148,7 @@ extension ExamRun {
     private func enter(_ outcome: TaskOutcome, for rollout: Rollout) {
         rollout.outcome = outcome
         do throws(ExamError) {
-            try sheet.enter(outcome, for: rollout.task)
+            try sheets.enter(outcome, for: rollout.seat)
         } catch {
             fatalError("invariant: a relay ends once, over a planned task: \(error)")
         }
@@ -168,7 +178,7 @@ extension ExamRun {
             deliver(.candidateFailed(.idle), to: rollout)
         } else if rollout.relay.phase == .awaitingVerdict {
             rollout.isOverdue = true
-            finishIfSettled()
+            startRollouts()
         } else {
             deliver(.infrastructure(.examinerDied), to: rollout)
         }

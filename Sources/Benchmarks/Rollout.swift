@@ -3,8 +3,8 @@ internal import LinuxKernel
 
 /// One rollout of a running exam: its relay, its sandbox and its clocks.
 final class Rollout {
-    /// The rollout's task.
-    let task: TaskID
+    /// The rollout's task and trial, and whose agent runs it.
+    let seat: Seat
     /// The rules of the conversation.
     var relay: RolloutRelay
     /// The candidate's sandbox; absent before it starts and once every process of it is gone.
@@ -21,8 +21,8 @@ final class Rollout {
     private var patience: EventLoop.Token?
     private var closing: EventLoop.Token?
 
-    init(_ relay: RolloutRelay, loop: EventLoop) {
-        task = relay.task
+    init(_ relay: RolloutRelay, _ seat: Seat, loop: EventLoop) {
+        self.seat = seat
         self.relay = relay
         self.loop = loop
     }

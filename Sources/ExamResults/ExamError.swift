@@ -8,6 +8,8 @@ public enum ExamError: Error, Sendable, Equatable {
     case notPlanned(TaskID)
     /// A second outcome for one task.
     case outcomeTwice(TaskID)
+    /// Trials that are none, not as many in both arms, or not over the same tasks.
+    case unevenTrials
     /// A figure of an exam that an infrastructure fault voided.
     case voided(task: TaskID, fault: InfrastructureFault)
     /// A number outside 0...1, or none.
@@ -34,6 +36,9 @@ extension ExamError: CustomStringConvertible {
             "read an exam: task \(task): it was not planned; remedy: name a task of this exam"
         case .outcomeTwice(let task):
             "enter an outcome: task \(task): it has one already; remedy: report this as a defect"
+        case .unevenTrials:
+            "close an exam: its trials are none, not as many in both arms, or not over the same"
+                + " tasks; remedy: report this as a defect"
         case .voided(let task, let fault):
             "compute a score: task \(task): the exam is void (\(fault.rawValue)); remedy: run the"
                 + " exam again"

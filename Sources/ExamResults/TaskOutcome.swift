@@ -42,6 +42,8 @@ public enum InfrastructureFault: String, Sendable, CaseIterable {
     case badExaminerFrame = "bad-examiner-frame"
     /// The broker was lost, or a sandbox could not be served by it.
     case brokerLost = "broker-lost"
+    /// A model's budget that both sides of a paired exam draw on was spent before its end.
+    case budgetSpent = "budget-spent"
 }
 
 /// What became of one planned task.

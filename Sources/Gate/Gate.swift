@@ -5,12 +5,14 @@ public import ExamResults
 /// The decision over one candidate.
 ///
 /// Step 1 asks whether the regression suite still holds: the share of suite tasks that pass is at
-/// least the threshold; an empty suite holds. Step 2 asks whether the sealed mean is at least the
-/// best one so far; without a best one any mean will do.
+/// least the threshold; an empty suite holds. Step 2 asks whether the sealed exam shows what the
+/// rule wants: a mean that is at least the best one so far, or a paired test against the incumbent
+/// in the same exam; without a best one any mean will do.
 ///
 /// Valid evidence against a candidate decides, whatever broke elsewhere: a candidate that can
 /// provoke an infrastructure fault must not thereby turn a refusal into another try. Only where no
-/// evidence refuses it and some is void or absent is the decision void.
+/// evidence refuses it and some is void or absent is the decision void, and that only once: a
+/// candidate whose exams broke before is refused when they break again.
 public enum Gate {
     /// Judges step 1.
     ///
@@ -22,6 +24,11 @@ public enum Gate {
         switch suite {
         case .empty: return .holds(.suiteEmpty)
         case .absent: return .void(.suiteNotExamined)
+        case .repeated(let results, let lost, let open):
+            let one = stepOne(.examined(results), rules: rules)
+            guard case .holds = one else { return one }
+            guard lost.isEmpty else { return .broken(.suiteTasksLost(lost)) }
+            return open == 0 ? one : .void(.suiteVoid(voided: open))
         case .examined(let results):
             do throws(ExamError) {
                 let rate = try results.passRate(mark: rules.passMark)
@@ -41,20 +48,25 @@ public enum Gate {
     ///   - suite: what is known of the regression suite under the candidate.
     ///   - sealed: the sealed exam's results, or nothing where it was not run.
     ///   - best: the best accepted score, or nothing before the first one.
-    ///   - rules: the threshold, the pass mark and the order of the steps.
+    ///   - rules: the threshold, the pass mark, the order of the steps and the sealed rule.
+    ///   - isLastTry: whether the candidate's exams were void before, or the campaign has no
+    ///     repetition left.
     /// - Returns: the decision with all its reasons, in the order of the steps.
     public static func decide(
         suite: SuiteEvidence,
-        sealed: ExamResults?,
+        sealed: TrialResults?,
         best: Score?,
-        rules: GateRules
+        rules: GateRules,
+        isLastTry: Bool = false
     ) -> GateDecision {
         let one = stepOne(suite, rules: rules)
-        let two = stepTwo(sealed, after: one, best: best)
+        let two = stepTwo(sealed, after: one, best: best, rules.sealed)
         let reasons = [one.reason, two.reason]
         switch (one, two) {
         case (.broken, _): return .reject(.suite, reasons)
         case (_, .below): return .reject(.sealed, reasons)
+        case (.void, _) where isLastTry: return .reject(.suite, reasons + [.voidAgain(.suite)])
+        case (_, .void) where isLastTry: return .reject(.sealed, reasons + [.voidAgain(.sealed)])
         case (.void, _), (_, .void): return .void(reasons)
         case (.holds, .notWorse(let score, _)): return .accept(score, reasons)
         }
@@ -88,9 +100,10 @@ public enum Gate {
     }
 
     private static func stepTwo(
-        _ sealed: ExamResults?,
+        _ sealed: TrialResults?,
         after one: StepOne,
-        best: Score?
+        best: Score?,
+        _ rule: SealedRule
     ) -> StepTwo {
         guard let sealed else {
             if case .broken = one { return .void(.sealedNotSpent) }
@@ -99,11 +112,36 @@ public enum Gate {
         do throws(ExamError) {
             let mean = try sealed.mean()
             guard let best else { return .notWorse(mean, .sealedFirst(mean)) }
-            return mean >= best
-                ? .notWorse(mean, .sealedNotWorse(mean, best: best))
-                : .below(.sealedWorse(mean, best: best))
+            switch rule {
+            case .ratchet:
+                return mean >= best
+                    ? .notWorse(mean, .sealedNotWorse(mean, best: best))
+                    : .below(.sealedWorse(mean, best: best))
+            case .paired(let budget):
+                return try paired(sealed, .zero, budget)
+            case .nonInferior(let budget, let margin):
+                return try paired(sealed, margin, budget)
+            }
         } catch {
-            return .void(.sealedVoid(voided: sealed.voided.count))
+            return .void(.sealedVoid(voided: sealed.voidedCount))
         }
+    }
+
+    /// Tests whether the candidate is better than the incumbent with a margin as its handicap.
+    private static func paired(
+        _ sealed: TrialResults,
+        _ margin: Proportion,
+        _ budget: ErrorBudget
+    ) throws(ExamError) -> StepTwo {
+        guard let incumbent = try sealed.incumbentMean() else { return .void(.sealedNotExamined) }
+        let finding = PairedFinding(
+            candidate: try sealed.mean(),
+            incumbent: incumbent,
+            pValue: SignFlipTest.pValue(try sealed.drawnDifferences(handicap: margin)),
+            level: budget.perTest
+        )
+        return finding.isShown
+            ? .notWorse(finding.candidate, .pairedShown(finding))
+            : .below(.pairedNotShown(finding))
     }
 }

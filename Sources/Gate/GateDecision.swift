@@ -24,6 +24,13 @@ public enum GateDecision: Sendable, Equatable {
         }
     }
 
+    /// What the paired test found, where one was made.
+    public var finding: PairedFinding? {
+        for case .pairedShown(let finding) in reasons { return finding }
+        for case .pairedNotShown(let finding) in reasons { return finding }
+        return nil
+    }
+
     /// The decision in one word: `accepted`, `rejected` or `void`.
     public var verdict: String {
         switch self {
@@ -56,6 +63,8 @@ public enum GateReason: Sendable, Equatable {
     case suiteVoid(voided: Int)
     /// 15: the suite has tasks, but no exam of it was finished.
     case suiteNotExamined
+    /// 16: enough suite tasks pass, but these failed on fresh seeds too.
+    case suiteTasksLost([TaskID])
     /// 21: there is no best score yet, so any sealed mean will do.
     case sealedFirst(Score)
     /// 22: the sealed mean is at least the best one.
@@ -68,6 +77,16 @@ public enum GateReason: Sendable, Equatable {
     case sealedNotSpent
     /// 26: the sealed exam was due and was not finished.
     case sealedNotExamined
+    /// 27: the paired test shows what the rule wants.
+    case pairedShown(PairedFinding)
+    /// 28: the paired test does not show it.
+    case pairedNotShown(PairedFinding)
+    /// 17 or 29: exams of this candidate broke again, which refuses it.
+    case voidAgain(GateDecision.Step)
+    /// 31: a tripwire fired, so nothing that the candidate scores counts.
+    case tripwire
+    /// 32: infrastructure broke in the exam of the tasks that watch for cheats.
+    case sentinelsVoid(voided: Int)
 
     /// The stable number of the reason.
     public var number: Int {
@@ -77,12 +96,19 @@ public enum GateReason: Sendable, Equatable {
         case .suiteBroken: 13
         case .suiteVoid: 14
         case .suiteNotExamined: 15
+        case .suiteTasksLost: 16
         case .sealedFirst: 21
         case .sealedNotWorse: 22
         case .sealedWorse: 23
         case .sealedVoid: 24
         case .sealedNotSpent: 25
         case .sealedNotExamined: 26
+        case .pairedShown: 27
+        case .pairedNotShown: 28
+        case .voidAgain(.suite): 17
+        case .voidAgain(.sealed): 29
+        case .tripwire: 31
+        case .sentinelsVoid: 32
         }
     }
 }

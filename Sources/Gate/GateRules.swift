@@ -10,6 +10,10 @@ public struct GateRules: Sendable, Equatable {
     public let passMark: Reward
     /// When the sealed exam is run.
     public let stepTwo: StepTwoRule
+    /// What the sealed exam must show.
+    public let sealed: SealedRule
+    /// How often a sealed exam runs every task; at least 1.
+    public let trials: Int
 
     /// When the sealed exam is run.
     public enum StepTwoRule: String, Sendable, CaseIterable {
@@ -18,6 +22,10 @@ public struct GateRules: Sendable, Equatable {
         /// Always, beside the suite.
         case always
     }
+
+    /// How often exams of a campaign that infrastructure broke are run again: as many tries as a
+    /// candidate that can break them gets in all.
+    public static let mostRepetitions = 10
 
     /// The rules where an experiment names none: 0.8, 0.5, suite first.
     public static let standard = GateRules(threshold: .fourFifths)
@@ -28,14 +36,20 @@ public struct GateRules: Sendable, Equatable {
     ///   - threshold: the share of the suite that must pass.
     ///   - passMark: the reward at which a task passes.
     ///   - stepTwo: when the sealed exam is run.
+    ///   - sealed: what the sealed exam must show.
+    ///   - trials: how often a sealed exam runs every task; 1 where it is less.
     public init(
         threshold: Proportion,
         passMark: Reward = .half,
-        stepTwo: StepTwoRule = .afterStepOne
+        stepTwo: StepTwoRule = .afterStepOne,
+        sealed: SealedRule = .ratchet,
+        trials: Int = 1
     ) {
         self.threshold = threshold
         self.passMark = passMark
         self.stepTwo = stepTwo
+        self.sealed = sealed
+        self.trials = max(1, trials)
     }
 
     /// Whether the sealed exam is run after this outcome of step 1.
@@ -58,6 +72,9 @@ public enum SuiteEvidence: Sendable, Equatable {
     case empty
     /// The suite was run.
     case examined(ExamResults)
+    /// The suite was run; of its failed tasks these failed on fresh seeds too, and of so many others
+    /// runs on fresh seeds did not tell.
+    case repeated(ExamResults, lost: [TaskID], open: Int)
     /// The suite has tasks and no exam of it was finished.
     case absent
 }

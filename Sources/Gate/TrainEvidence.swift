@@ -12,6 +12,8 @@ public struct TrainEvidence: Sendable, Equatable {
     public let passMark: Reward
     /// The tasks that were fixed and must stay fixed, sorted; a subset of ``train``.
     public private(set) var suite: [TaskID] = []
+    /// The tasks that the operator took out of the suite, sorted; they never enter it again.
+    public private(set) var retired: [TaskID] = []
     private var outcomes: [TaskID: TaskOutcome] = [:]
 
     /// Begins with no evidence: every train task counts as failing.
@@ -25,9 +27,10 @@ public struct TrainEvidence: Sendable, Equatable {
         self.passMark = passMark
     }
 
-    /// The train tasks outside the suite that no accepted candidate is known to pass, sorted.
+    /// The train tasks outside the suite that no accepted candidate is known to pass, sorted; not
+    /// those that are retired.
     public var failing: [TaskID] {
-        let promoted = Set(suite)
+        let promoted = Set(suite).union(retired)
         return train.filter { task in
             !promoted.contains(task) && !(outcomes[task] ?? .missing).passes(mark: passMark)
         }
@@ -62,6 +65,23 @@ public struct TrainEvidence: Sendable, Equatable {
     public mutating func promote(_ tasks: [TaskID]) throws(ExamError) {
         try checkTrain(tasks)
         suite = Set(suite).union(tasks).sorted()
+    }
+
+    /// Forgets what is known of tasks, so that they count as failing.
+    ///
+    /// - Parameter tasks: tasks whose passes were not confirmed.
+    public mutating func doubt(_ tasks: [TaskID]) {
+        for task in tasks { outcomes[task] = nil }
+    }
+
+    /// Takes a task out of the regression suite, for good.
+    ///
+    /// - Parameter task: what the operator named.
+    /// - Throws: ``ExamError/notPlanned(_:)`` where it is not in the suite; then nothing changes.
+    public mutating func retire(_ task: TaskID) throws(ExamError) {
+        guard suite.contains(task) else { throw .notPlanned(task) }
+        suite.removeAll { $0 == task }
+        retired = Set(retired).union([task]).sorted()
     }
 
     private func checkTrain(_ tasks: [TaskID]) throws(ExamError) {

@@ -32,6 +32,14 @@ extension Descriptor {
         try result("renameat", old) { unsafe clx_renameat(directory, old, directory, new) }
     }
 
+    /// Empties this regular file, which is open for writing (ftruncate(2)).
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func empty() throws(SystemError) {
+        let descriptor = number
+        try result("ftruncate") { clx_ftruncate(descriptor, 0) }
+    }
+
     /// Sets owner and group.
     ///
     /// - Throws: ``SystemError``.

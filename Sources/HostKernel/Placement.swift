@@ -3,8 +3,16 @@ public import LinuxKernel
 extension Descriptor {
     /// Writes a file beneath this directory in one step, making the directories in between.
     ///
+    /// - Parameters:
+    ///   - bytes: what the file holds.
+    ///   - path: its path beneath this directory.
+    ///   - permissions: the file's, whatever the mask.
     /// - Throws: ``SystemError``; a file that was there stays.
-    public borrowing func place(_ bytes: [UInt8], at path: String) throws(SystemError) {
+    public borrowing func place(
+        _ bytes: [UInt8],
+        at path: String,
+        permissions: UInt32 = 0o644
+    ) throws(SystemError) {
         var parts = path.split(separator: "/").map(String.init)
         guard let name = parts.popLast() else { return }
         var done = ""
@@ -16,8 +24,9 @@ extension Descriptor {
                 guard error.isAlreadyThere else { throw error }
             }
         }
-        if parts.isEmpty { return try replace(name, with: bytes) }
-        try openBeneath(done, [.read, .directory]).replace(name, with: bytes)
+        if parts.isEmpty { return try replace(name, with: bytes, permissions: permissions) }
+        try openBeneath(done, [.read, .directory])
+            .replace(name, with: bytes, permissions: permissions)
     }
 
     /// Removes a file beneath this directory; the directories in between stay.

@@ -7,7 +7,7 @@ struct ELFFile: Sendable, Equatable {
     /// `PT_INTERP`; nil for a library or a static program.
     let interpreter: String?
 
-    /// Reads a file's dynamic section; nil when it is no x86_64 ELF file or is malformed.
+    /// Reads a file's dynamic section; nil when it is no ELF file of this machine or is malformed.
     init?(_ bytes: [UInt8]) {
         let reader = ELFReader(bytes: bytes)
         guard reader.isNative, let segments = reader.segments() else { return nil }
@@ -76,11 +76,8 @@ private struct ELFSegment {
 private struct ELFReader {
     let bytes: [UInt8]
 
-    /// 64-bit, little-endian, current version, x86_64.
-    var isNative: Bool {
-        ELFFile.isStart(bytes) && bytes.count >= 64 && bytes[4] == 2 && bytes[5] == 1
-            && integer(at: 18, as: UInt16.self) == 62
-    }
+    /// 64-bit, little-endian, of this machine.
+    var isNative: Bool { bytes.count >= 64 && Machine.native.runs(bytes) }
 
     func integer<Value: FixedWidthInteger>(at offset: UInt64, as: Value.Type) -> Value? {
         let size = UInt64(Value.bitWidth / 8)

@@ -25,6 +25,9 @@ public struct HostFacts: Sendable, Equatable {
     public let controlGroups: ControlGroupMode
     /// Whether the kernel lets anyone make user namespaces, as far as its limits say.
     public let hasUserNamespaces: Bool
+    /// Whether AppArmor keeps ordinary users' programs without a rule from user namespaces, as Ubuntu
+    /// does since 24.04 (`kernel.apparmor_restrict_unprivileged_userns`).
+    public let restrictsUserNamespaces: Bool
     /// Whether seccomp filters can kill a process.
     public let hasSeccomp: Bool
     /// Number of processors that are on.
@@ -42,6 +45,7 @@ public struct HostFacts: Sendable, Equatable {
         landlockABI: Int,
         controlGroups: ControlGroupMode,
         hasUserNamespaces: Bool,
+        restrictsUserNamespaces: Bool = false,
         hasSeccomp: Bool,
         processors: Int,
         memoryBytes: UInt64,
@@ -52,6 +56,7 @@ public struct HostFacts: Sendable, Equatable {
         self.landlockABI = landlockABI
         self.controlGroups = controlGroups
         self.hasUserNamespaces = hasUserNamespaces
+        self.restrictsUserNamespaces = restrictsUserNamespaces
         self.hasSeccomp = hasSeccomp
         self.processors = processors
         self.memoryBytes = memoryBytes
@@ -71,6 +76,7 @@ public struct HostFacts: Sendable, Equatable {
             "processors": JSONValue(processors),
             "python": pythonText,
             "seccomp": .bool(hasSeccomp),
+            "restricts_user_namespaces": .bool(restrictsUserNamespaces),
             "user_namespaces": .bool(hasUserNamespaces),
         ]
     }
@@ -130,6 +136,7 @@ extension HostFacts {
             landlockABI: LandlockRuleset.kernelVersion,
             controlGroups: controlGroupMode(),
             hasUserNamespaces: hasUserNamespaceSupport(),
+            restrictsUserNamespaces: HostText.line(restriction) == "1",
             hasSeccomp: HostText.line("/proc/sys/kernel/seccomp/actions_avail")?
                 .contains("kill_process") ?? false,
             processors: HostText.count(
@@ -142,6 +149,22 @@ extension HostFacts {
             },
             python: interpreter(pythonPath, homes)
         )
+    }
+
+    private static let restriction = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+    /// What lets an ordinary user make user namespaces on this host.
+    ///
+    /// - Parameter rule: the AppArmor rule that ships.
+    /// - Returns: what to do, as root or instead of that.
+    public func userNamespaceCure(rule: String) -> String {
+        guard !restrictsUserNamespaces else {
+            return "load the AppArmor rule as root: install -m 644 \(rule) /etc/apparmor.d/ && "
+                + "apparmor_parser -r /etc/apparmor.d/invigilator-launcher, with the launcher's path in "
+                + "it; or run as root"
+        }
+        return "sysctl -w user.max_user_namespaces=15000 and, where it exists, "
+            + "kernel.unprivileged_userns_clone=1; or run as root"
     }
 
     private static func controlGroupMode() -> ControlGroupMode {

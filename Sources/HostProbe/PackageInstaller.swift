@@ -162,7 +162,8 @@ public struct PackageInstaller: Sendable {
             return "the file is not the one of the list: find out why, or write the list anew"
         }
         if words.contains("no usable wheels") || words.contains("matching Python") {
-            return "name a version with a wheel for Python \(python.version) on x86_64, "
+            return
+                "name a version with a wheel for Python \(python.version) on \(Machine.native.name), "
                 + "or another Python with sandbox.python; nothing is built here"
         }
         if words.contains("there is no version of")

@@ -156,13 +156,13 @@ public enum PythonImage {
         _ libraries: SharedLibraries,
         to manifest: inout ImageManifest
     ) throws(HostProbeError) {
-        guard let loader = libraries.loader, loader.hasPrefix("/lib64/"),
+        guard let loader = libraries.loader, loader == Machine.native.loader,
             let realLoader = HostFile.resolved(loader)
         else {
             throw HostProbeError(
                 operation: "put together an image",
                 location: libraries.loader ?? "no loader",
-                reason: "the interpreter is not for glibc on x86_64",
+                reason: "the interpreter is not for glibc on \(Machine.native.name)",
                 remedy: "install a Python that is linked with glibc"
             )
         }

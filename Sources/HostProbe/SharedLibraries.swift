@@ -13,10 +13,7 @@ struct SharedLibraries {
     /// Reads the host's list of library directories.
     init() {
         let configured = Self.configuredDirectories("/etc/ld.so.conf", depth: 0)
-        let standard = [
-            "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib",
-            "/usr/lib",
-        ]
+        let standard = Machine.native.libraryDirectories
         // Compatibility libraries for single programs (libfakeroot and the like) hold no libraries
         // that others need, and standard places come first.
         systemDirectories = standard + configured.filter { !standard.contains($0) }
@@ -32,7 +29,7 @@ struct SharedLibraries {
             throw HostProbeError(
                 operation: operation,
                 location: path,
-                reason: "it is no x86_64 ELF file",
+                reason: "it is no ELF file for \(Machine.native.name)",
                 remedy: "install a Python for this machine"
             )
         }
@@ -71,10 +68,8 @@ struct SharedLibraries {
         for directory in directories {
             guard let path = HostFile.resolved("\(directory)/\(name)") else { continue }
             let start = HostFile.start(of: path, count: 20)
-            // Class, data and machine: a 32-bit library of the same name is passed over.
-            if ELFFile.isStart(start), start.count == 20, start[4] == 2, start[18] == 62 {
-                return path
-            }
+            // A 32-bit library of the same name is passed over.
+            if Machine.native.runs(start) { return path }
         }
         return nil
     }

@@ -70,7 +70,6 @@ struct AgentCheckCommand: ParsableCommand {
     @OptionGroup var options: PolicyOptions
 
     func run() throws {
-        try StateAccess.requireRoot(to: "start a coding agent")
         let installation = try Installation.find()
         let files = try ProfileFiles(named: name, installation)
         let outcome = AgentsCache(cache).look(for: files.profile)

@@ -55,7 +55,7 @@ struct AgentTrial {
 
     /// Carries everything out and adds what was found.
     func carryOut(_ findings: inout AgentFindings) throws(SupervisorError) {
-        let layout = try options.state.layout()
+        let layout = options.state.layout()
         try layout.create()
         let resolved = try resolvedPolicy()
         let missing = resolved.missingSources.filter(launch.reads.contains)

@@ -199,7 +199,7 @@ struct LedgerKeyCommand: ParsableCommand {
         abstract: "Print the public key of a record, as other programs want it.",
         discussion: """
             FILE is what `ledger verify` takes, and must verify. Without --pem and --vkey every \
-            spelling is printed. Get the key from a source that you trust, not from the file that it is to \
+            spelling is printed, of the key that signs now. Get the key from a source that you trust, not from the file that it is to \
             prove.
             """
     )
@@ -230,26 +230,28 @@ struct LedgerKeyCommand: ParsableCommand {
         do throws(LedgerError) { try report.requireIntact(location: file) } catch {
             throw SupervisorError(reading: error)
         }
-        let key = try VerifiedLedger.noteKey(report.publicKey, location: file)
+        let keys = try VerifiedLedger.noteKeys(report, location: file)
+        let key = keys[keys.count - 1]
         if pem { return try Console.write(key.publicKey.pem) }
         if vkey { return try Console.write(key.verifierKey) }
-        try json ? Console.write(Self.json(key)) : Console.write(Self.text(key))
+        try json ? Console.write(Self.json(key, report)) : Console.write(Self.text(key, report))
     }
 
-    private static func text(_ key: NoteKey) -> String {
-        """
-        public key \(key.publicKey.hex)
-        key id \(key.publicKey.id)
-        verifier key \(key.verifierKey)
-        \(key.publicKey.pem)
-        """
+    private static func text(_ key: NoteKey, _ report: VerificationReport) -> String {
+        LedgerKeysText.lines(report).map { $0 + "\n" }.joined() + """
+            public key \(key.publicKey.hex)
+            key id \(key.publicKey.id)
+            verifier key \(key.verifierKey)
+            \(key.publicKey.pem)
+            """
     }
 
-    private static func json(_ key: NoteKey) -> JSONValue {
+    private static func json(_ key: NoteKey, _ report: VerificationReport) -> JSONValue {
         [
             "schema": "invigilator.ledger-key/1", "public_key": .string(key.publicKey.hex),
             "key_id": .string(key.publicKey.id), "origin": .string(key.name),
             "verifier_key": .string(key.verifierKey), "pem": .string(key.publicKey.pem),
+            "keys": JSONValue(report.keys.map(\.publicKey)),
         ]
     }
 }

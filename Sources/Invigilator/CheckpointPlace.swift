@@ -12,13 +12,18 @@ enum CheckpointPlace {
     case ref(String, repository: String)
     /// A shell command that gets it on standard input.
     case command(String)
+    /// The same ref, for a process that has nothing else to do than to become the repository's owner.
+    case ownedRef(String, repository: String)
+    /// A program that gets it on standard input, and is killed with its children when it takes longer.
+    case program([String], seconds: Int)
 
     /// What a checkpoint there is called in errors.
     func name(or since: String?) -> String {
         switch self {
         case .file(let path): path
-        case .ref(let ref, let repository): "\(repository): \(ref)"
-        case .command: since ?? ""
+        case .ref(let ref, let repository), .ownedRef(let ref, let repository):
+            "\(repository): \(ref)"
+        case .command, .program: since ?? ""
         }
     }
 
@@ -27,7 +32,9 @@ enum CheckpointPlace {
     /// The bytes are not looked at: the process that signs the next one, and has no rights, does that.
     func kept() throws(SupervisorError) -> [UInt8]? {
         switch self {
-        case .command: return nil
+        case .command, .program: return nil
+        case .ownedRef(let ref, let repository):
+            return try CheckpointRef(ref, in: repository).kept()
         case .file(let path):
             let limit = SignedNote.maximumSize
             do throws(SystemError) {
@@ -57,22 +64,31 @@ enum CheckpointPlace {
         case .file(let path):
             try OutputFile.write(note, to: path)
             return path
-        case .ref(let ref, let repository):
+        case .ref(let ref, let repository), .ownedRef(let ref, let repository):
             let commit = try CheckpointRef(ref, in: repository).add(note, after: older)
             return "\(ref): \(commit)"
-        case .command(let line): return try Self.run(line, note)
+        case .command(let line):
+            return try Self.run(["/bin/sh", "-c", line], note, keeping: ["PATH", "HOME", "LANG"])
+        case .program(let words, let seconds):
+            // timeout(1) kills its group, so that no child of the program goes on.
+            let limit = ["/usr/bin/timeout", "--signal=KILL", "\(seconds)"]
+            return try Self.run(limit + words, note, keeping: ["PATH", "LC_ALL"])
         }
     }
 
-    private static func run(_ line: String, _ note: [UInt8]) throws(SupervisorError) -> String {
-        let names = ["PATH", "HOME", "LANG"]
+    private static func run(
+        _ words: [String],
+        _ note: [UInt8],
+        keeping names: [String]
+    ) throws(SupervisorError) -> String {
         let environment = names.compactMap { name in
             ProcessEnvironment.value(of: name).map { "\(name)=\($0)" }
         }
+        let line = words.dropFirst(words.count > 2 ? 2 : 0).joined(separator: " ")
         let outcome = try kernel("hand a checkpoint over", line) { () throws(SystemError) in
             try Spawn.run(
-                "/bin/sh",
-                arguments: ["-c", line],
+                words[0],
+                arguments: Array(words.dropFirst()),
                 environment: environment,
                 input: note,
                 limit: 1 << 20
@@ -80,8 +96,8 @@ enum CheckpointPlace {
         }
         guard outcome.end.exitCode == 0 else {
             let end = outcome.end.exitCode.map { "ended with \($0)" } ?? "was killed"
-            let words = String(decoding: outcome.errors, as: UTF8.self)
-            let said = SafeText.cleaned(words, atMost: 300)
+            let output = String(decoding: outcome.errors, as: UTF8.self)
+            let said = SafeText.cleaned(output, atMost: 300)
             throw SupervisorError(
                 .hostFailed,
                 operation: "hand a checkpoint over",

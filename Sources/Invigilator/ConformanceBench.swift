@@ -41,7 +41,7 @@ final class ConformanceBench {
         let image = try SandboxSite.buildImage(of: python, layout)
         try layout.create(experiment: id)
         let source = PolicySource(
-            directory: "\(installation.resources)/policies",
+            directory: installation.policies,
             layout: layout
         )
         candidatePlan = CompiledPlan(
@@ -80,8 +80,8 @@ final class ConformanceBench {
                 try vault.remove(split, isDirectory: true)
             }
             try Descriptor.open(layout.vault, [.read, .directory]).remove(id, isDirectory: true)
-            try Descriptor.open(layout.experiment(id), [.read, .directory])
-                .remove("view", isDirectory: true)
+            let experiment = try Descriptor.open(layout.experiment(id), [.read, .directory])
+            for name in try experiment.entries() { try experiment.remove(name, isDirectory: true) }
             try Descriptor.open(layout.experiments, [.read, .directory])
                 .remove(id, isDirectory: true)
         }
@@ -101,7 +101,8 @@ final class ConformanceBench {
         let missing = try MissingWalls.before(
             "begin the exams of a conformance check",
             under: [candidatePlan, examinerPlan],
-            seenBy: sandboxes.quickSet
+            seenBy: sandboxes.quickSet,
+            at: .full
         )
         if let missing { throw SupervisorError(.hostFailed, missing) }
         try progress("talking to the examiner alone")
@@ -170,7 +171,7 @@ final class ConformanceBench {
             findings.add("template", .broken, "the exam is void: \(reason) \(words)")
             return false
         }
-        let graded = report.results.all.filter { Self.isGraded($0.outcome) }.count
+        let graded = report.results.first.all.filter { Self.isGraded($0.outcome) }.count
         let faults = Self.faults(report)
         findings.add(
             "template",
@@ -186,7 +187,7 @@ final class ConformanceBench {
         _ findings: inout ConformanceFindings
     ) {
         let (before, after) = (Self.outcomes(first), Self.outcomes(second))
-        let different = first.results.planned.filter { before[$0] != after[$0] }
+        let different = first.results.first.planned.filter { before[$0] != after[$0] }
         let detail =
             different.isEmpty
             ? "the same verdicts side by side and one at a time"
@@ -205,10 +206,14 @@ final class ConformanceBench {
     }
 
     private func checkOracle(_ report: ExamReport, _ findings: inout ConformanceFindings) {
-        let short = report.results.all.filter { $0.outcome.reward != .one }.map(\.task.text)
+        // An oracle knows the answers, and may pass what nobody else can.
+        let impossible = files.manifest.watchful.impossible
+        let short = report.results.first.all.filter { task, outcome in
+            outcome.reward != .one && !impossible.contains(task)
+        }.map(\.task.text)
         let detail =
             short.isEmpty
-            ? "earns 1 on every task"
+            ? "earns 1 on every task" + (impossible.isEmpty ? "" : " that can be passed")
             : "mean \(Self.mean(report)); not 1 on \(short.prefix(5).joined(separator: ", "))"
         findings.add("oracle", holds: short.isEmpty && !report.results.isVoid, detail)
     }
@@ -218,7 +223,7 @@ final class ConformanceBench {
         _ template: ExamReport,
         _ findings: inout ConformanceFindings
     ) throws(SupervisorError) {
-        let tasks = Array(template.results.planned.prefix(Self.hostileTaskCount))
+        let tasks = Array(template.results.first.planned.prefix(Self.hostileTaskCount))
         let shim = hostile == .sometimesExits ? Self.files(files.candidate) : []
         let report = try exam(
             files.template,
@@ -308,7 +313,7 @@ final class ConformanceBench {
     }
 
     private static func outcomes(_ report: ExamReport) -> [TaskID: TaskOutcome] {
-        Dictionary(uniqueKeysWithValues: report.results.all.map { ($0.task, $0.outcome) })
+        Dictionary(uniqueKeysWithValues: report.results.first.all.map { ($0.task, $0.outcome) })
     }
 
     private static func isGraded(_ outcome: TaskOutcome) -> Bool {

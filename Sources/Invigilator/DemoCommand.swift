@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import IterationLoop
+internal import LinuxKernel
+internal import SandboxPlan
 internal import Supervisor
 
 /// `demo --dir DIR`: everything at once, with a scripted coding agent and no model.
@@ -16,9 +18,11 @@ struct DemoCommand: ParsableCommand {
     @Option(help: "Where the experiment goes.")
     var dir: String
     @OptionGroup var state: StateOptions
+    @OptionGroup var events: EventOptions
 
     func run() throws {
-        let layout = try state.layout()
+        let stream = try events.open()
+        let layout = state.layout()
         let installation = try Installation.find()
         var setup = ExperimentSetup(
             directory: dir,
@@ -29,21 +33,29 @@ struct DemoCommand: ParsableCommand {
         )
         // Somebody watches: what the slots tell is not worth minutes of waiting in a demonstration.
         setup.releaseGrid = "500ms"
+        if Identity.effectiveUser != 0 { setup.assurance = .singleUID }
         let experiment = try setup.create()
         Session.report("experiment \(experiment.id) in \(experiment.directory)")
         let inputs = try ExperimentInputs(experiment, layout: layout, installation: installation)
         let supervision = try Supervision(inputs, layout: layout, installation: installation)
-        try Preparation(supervision, progress: Session.report).run()
-        let shell = try LoopShell(
-            supervision,
-            rules: LoopRules(inputs.config),
-            progress: Session.report
-        )
-        _ = try shell.run()
+        Session.announce(supervision.measured)
+        var state: CampaignState?
+        try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
+            try Preparation(supervision, progress: Session.report).run()
+            let shell = try LoopShell(
+                supervision,
+                rules: LoopRules(inputs.config),
+                progress: Session.report
+            )
+            _ = try shell.run()
+            state = shell.state
+        }
         try DemoReport(supervision).write()
         try Session.end(supervision)
-        Session.summarize(shell.state)
-        print("report: \(experiment.directory)/workspace/report.html")
-        print("next: sudo invigilator status \(experiment.directory)")
+        if let state { Session.summarize(state, events.isOutput) }
+        func say(_ line: String) { events.isOutput ? StandardError.print(line) : print(line) }
+        say("report: \(experiment.directory)/workspace/report.html")
+        Session.announce(supervision.measured)
+        say("next: \(Session.sudo)invigilator status \(experiment.directory)")
     }
 }

@@ -7,6 +7,7 @@ internal import LinuxKernel
 internal import PolicyEffects
 internal import SandboxPlan
 internal import SandboxPolicy
+internal import SelfCheck
 internal import StrictYAML
 internal import Supervisor
 internal import Workspace
@@ -17,11 +18,11 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Say what this host enforces, and how to close each gap.",
         discussion: """
-            The assurance level and each invariant are shown by doing: as root, sandboxes are made \
-            under the policies that ship, looked at from inside, limited, frozen and killed, and the \
-            launcher is sent plans that it must refuse. Every sealed exam begins with the same looks. \
-            Without root only facts are read and no level is claimed. Exit code 3 when the level is \
-            not `full`, or anything is missing.
+            The assurance level and each invariant are shown by doing: sandboxes are made under the \
+            policies that ship, looked at from inside, limited, frozen and killed, and the launcher is \
+            sent plans that it must refuse. Every sealed exam begins with the same looks. An ordinary \
+            user is told what his own launcher reaches. Exit code 3 when the level is not `full`, or \
+            anything is missing.
             """
     )
 
@@ -37,7 +38,7 @@ struct DoctorCommand: ParsableCommand {
         diagnosis.add(python())
         diagnosis.add(git())
         diagnosis.add(policies())
-        measure(&diagnosis)
+        measure(&diagnosis, facts)
         try json ? Console.write(diagnosis.json) : Console.write(diagnosis.text)
         guard diagnosis.isSound else { throw ExitCode(ExitStatus.hostFailed.rawValue) }
     }
@@ -97,20 +98,28 @@ struct DoctorCommand: ParsableCommand {
 
     // MARK: - what is done
 
-    private func measure(_ diagnosis: inout Diagnosis) {
+    private static let rule = "policies/apparmor/invigilator-launcher"
+
+    private func measure(_ diagnosis: inout Diagnosis, _ facts: HostFacts) {
         func unknown(_ reason: String, _ cure: String) {
             diagnosis.add(HostCheck("sandbox", .gap(cure: cure), reason))
             diagnosis.invariants = Invariant.allCases.map {
                 InvariantFinding(unknown: $0, because: reason, cure: cure)
             }
         }
-        guard Identity.effectiveUser == 0 else {
-            return unknown("not tried as root", "run `sudo invigilator doctor`")
-        }
+        if Identity.effectiveUser == 0 { diagnosis.add(ContainedRootChecks(.probe()).all) }
         do throws(SupervisorError) {
             try DoctorTrial(options).carryOut(&diagnosis)
         } catch {
-            unknown("\(error)", "close the gaps above, then this")
+            guard Identity.effectiveUser != 0, error.status == .hostFailed else {
+                return unknown("\(error)", "close the gaps above, then this")
+            }
+            let cure = facts.userNamespaceCure(rule: Self.rule)
+            diagnosis.measured = MeasuredLevel(
+                .noUserNamespace,
+                shortfall: ("an ordinary user can make no sandbox here: \(error)", cure)
+            )
+            unknown("\(error)", cure)
         }
     }
 }

@@ -88,12 +88,16 @@ struct DoctorTrial {
             )
         }
         do throws(LauncherError) {
-            let findings =
-                try site.quickSet.findings(under: compiled)
-                + [try site.quickSet.memoryFinding(under: compiled[1])]
+            let findings = try site.quickSet.findings(under: compiled)
+            let memory = try site.quickSet.memoryFinding(under: compiled[1])
             let trials = try site.quickSet.trials(compiled, state: state)
+            let cure =
+                Identity.effectiveUser == StateLayout.rootsSupervisor
+                ? nil : measured.shortfall?.remedy
             diagnosis.invariants = Invariant.allCases.map {
-                InvariantFinding($0, from: findings, trials: trials)
+                let seen = findings + ($0 == .coreDumps ? [] : [memory])
+                let finding = InvariantFinding($0, from: seen, trials: trials)
+                return cure.map(finding.cured) ?? finding
             }
         } catch {
             throw SupervisorError(error)

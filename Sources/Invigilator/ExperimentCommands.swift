@@ -1,7 +1,10 @@
 internal import ArgumentParser
 internal import ExamResults
 internal import IterationLoop
+internal import HostKernel
 internal import LinuxKernel
+internal import SandboxPlan
+internal import SelfCheck
 internal import StrictJSON
 internal import Supervisor
 internal import Workspace
@@ -24,10 +27,19 @@ struct InitCommand: ParsableCommand {
     var checkout: String?
     @Option(help: "A coding agent's profile.")
     var agent = "scripted"
+    @Option(
+        help: ArgumentHelp(
+            "Write policies of the experiment's own that demand this level.",
+            discussion: "Those that ship demand `full`. At `single-uid`, which an ordinary user "
+                + "reaches, nothing freezes the coding agent during a sealed exam: to train and "
+                + "demonstrate only."
+        )
+    )
+    var assurance: AssuranceArgument?
     @OptionGroup var state: StateOptions
 
     func run() throws {
-        let layout = try state.layout()
+        let layout = state.layout()
         let taken = try checkout.map { path throws(SupervisorError) in try HarnessCheckout(path) }
         var setup = ExperimentSetup(
             directory: directory,
@@ -37,10 +49,11 @@ struct InitCommand: ParsableCommand {
             installation: try Installation.find()
         )
         setup.checkout = taken
+        setup.assurance = assurance?.level
         let experiment = try setup.create()
         for line in taken?.report ?? [] { print(line) }
         print("experiment \(experiment.id) in \(experiment.directory)")
-        print("next: sudo invigilator prepare \(directory)")
+        print("next: \(Session.sudo)invigilator prepare \(directory)")
     }
 }
 
@@ -52,10 +65,14 @@ struct PrepareCommand: ParsableCommand {
     )
 
     @OptionGroup var experiment: ExperimentOptions
+    @OptionGroup var events: EventOptions
 
     func run() throws {
+        let stream = try events.open()
         let supervision = try Session.begin(experiment)
-        try Preparation(supervision, progress: Session.report).run()
+        try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
+            try Preparation(supervision, progress: Session.report).run()
+        }
         try Session.end(supervision)
     }
 }
@@ -68,40 +85,104 @@ struct RunCommand: ParsableCommand {
     )
 
     @OptionGroup var experiment: ExperimentOptions
-    @Option(help: "Stop after this many judged candidates, if the budget allows as many.")
+    @Option(help: "End this run after so many judged candidates, if the budget allows as many.")
     var maxIterations: Int?
-    @Option(help: "Stop after this many hours, if the budget allows as many.")
+    @Option(
+        help: "End this run after so many hours, pauses not counted, if the budget allows as many."
+    )
     var maxHours: Double?
+    @Option(
+        help: "End this run when models have cost so many dollars, if the budget allows as many."
+    )
+    var maxCost: Double?
+    @OptionGroup var events: EventOptions
 
     func run() throws {
+        let bounds = try bounds()
+        let stream = try events.open()
         let supervision = try Session.begin(experiment)
-        var rules = LoopRules(supervision.inputs.config)
-        if let maxIterations { rules.iterations = min(rules.iterations, maxIterations) }
-        if let maxHours {
-            rules.runMilliseconds = min(rules.runMilliseconds, Int64(maxHours * 3_600_000))
+        var state: CampaignState?
+        try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
+            try requirePrices(supervision.inputs.config)
+            let shell = try LoopShell(
+                supervision,
+                rules: LoopRules(supervision.inputs.config),
+                bounds: bounds,
+                progress: Session.report
+            )
+            _ = try shell.run()
+            state = shell.state
         }
-        let shell = try LoopShell(supervision, rules: rules, progress: Session.report)
-        _ = try shell.run()
         try Session.end(supervision)
-        Session.summarize(shell.state)
+        if let state { Session.summarize(state, events.isOutput) }
+    }
+
+    private func bounds() throws(SupervisorError) -> RunBounds {
+        var bounds = RunBounds()
+        bounds.iterations = maxIterations
+        bounds.milliseconds = try maxHours.map { (hours) throws(SupervisorError) in
+            Int64(try Amount.parts(hours, of: 3_600_000, "--max-hours"))
+        }
+        bounds.microdollars = try maxCost.map { (cost) throws(SupervisorError) in
+            try Amount.parts(cost, of: 1_000_000, "--max-cost")
+        }
+        for (name, amount) in [
+            ("--max-iterations", bounds.iterations.map { Int64($0) }),
+            ("--max-hours", bounds.milliseconds),
+            ("--max-cost", bounds.microdollars.map { Int64($0) }),
+        ] where amount.map({ $0 <= 0 || $0 > 1_000_000_000_000 }) == true {
+            throw Amount.refusal(name, "a run of nothing is none", "write a number above 0")
+        }
+        return bounds
+    }
+
+    // A bound that nothing could ever reach would be believed.
+    private func requirePrices(_ config: ExperimentConfig) throws(SupervisorError) {
+        guard maxCost != nil, !config.models.pricesEveryCall else { return }
+        throw Amount.refusal(
+            "--max-cost",
+            "a role has a model without a price, or no role has a model",
+            "write models.prices for each of them, or leave the option out"
+        )
     }
 }
 
 /// `gate [DIR]`: judges the current file once.
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "gate",
+        commandName: "judge",
         abstract: "Judge agent/agent.py of the experiment once."
     )
 
     @OptionGroup var experiment: ExperimentOptions
     @Flag(help: "Print the verdict as JSON.")
     var json = false
+    @OptionGroup var events: EventOptions
+    @OptionGroup(title: "Continuous integration") var checks: CheckOptions
 
     func run() throws {
-        let supervision = try Session.begin(experiment)
-        let answer = try OperatorExam(supervision, progress: Session.report).gate()
-        try Session.end(supervision)
+        guard !events.isOutput else {
+            throw Amount.refusal(
+                "--events",
+                "standard output has the verdict",
+                "write fd:3, or a file"
+            )
+        }
+        let stream = try events.open()
+        let outlets = checks.opened()
+        let answer = try outlets.telling(
+            "invigilator gate",
+            { () throws(SupervisorError) in
+                let supervision = try Session.begin(experiment)
+                var answer = JSONValue.null
+                try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
+                    answer = try OperatorExam(supervision, progress: Session.report).gate()
+                }
+                try Session.end(supervision)
+                return answer
+            },
+            as: GateChecks.report
+        )
         try Session.conclude(answer, json ? "invigilator.gate/1" : nil)
     }
 }
@@ -132,7 +213,10 @@ struct BenchmarkCommand: ParsableCommand {
             )
         }
         let supervision = try Session.begin(experiment)
-        let answer = try OperatorExam(supervision, progress: Session.report).train(taskIds)
+        var answer = JSONValue.null
+        try Session.telling(supervision, to: nil) { () throws(SupervisorError) in
+            answer = try OperatorExam(supervision, progress: Session.report).train(taskIds)
+        }
         try Session.end(supervision)
         try Session.conclude(answer, json ? "invigilator.benchmark/1" : nil)
     }
@@ -171,18 +255,51 @@ struct StopCommand: ParsableCommand {
     func run() throws { try Session.tell("stop", experiment) }
 }
 
+/// Where events are told.
+struct EventOptions: ParsableArguments {
+    @Option(
+        help: "Write events, one JSON object a line, to a file, `-` (standard output) or `fd:N`."
+    )
+    var events: String?
+
+    /// Whether standard output is the stream.
+    var isOutput: Bool { events == "-" || events == "fd:1" }
+
+    /// Opens the place, before root is given up.
+    func open() throws(SupervisorError) -> Descriptor?.Box? {
+        try events.map { (place) throws(SupervisorError) in try EventStream.open(place) }
+    }
+}
+
 /// What the commands on experiments share.
 enum Session {
+    /// What stands before a command that root gave.
+    static var sudo: String {
+        [0, StateLayout.rootsSupervisor].contains(Identity.effectiveUser) ? "sudo " : ""
+    }
+
     /// The root phase of a command: reads everything, starts the launcher, gives root up.
     static func begin(_ options: ExperimentOptions) throws(SupervisorError) -> Supervision {
-        let layout = try options.state.layout()
+        let layout = options.state.layout()
         let installation = try Installation.find()
         let inputs = try ExperimentInputs(
             options.open(),
             layout: layout,
             installation: installation
         )
-        return try Supervision(inputs, layout: layout, installation: installation)
+        let supervision = try Supervision(inputs, layout: layout, installation: installation)
+        announce(supervision.measured)
+        return supervision
+    }
+
+    /// Says loudly that a level is not the highest, and what its scores are worth.
+    static func announce(_ measured: MeasuredLevel) {
+        guard measured.level != .full else { return }
+        let worth =
+            measured.level >= .delegated
+            ? ""
+            : ": nothing freezes the coding agent during sealed exams, to train and demonstrate only"
+        StandardError.print("ASSURANCE \(measured.level.name), not full\(worth)")
     }
 
     /// Ends the launcher; nothing of ours runs after this.
@@ -195,14 +312,31 @@ enum Session {
         StandardError.print(line)
     }
 
-    /// Prints where the experiment stands.
-    static func summarize(_ state: CampaignState) {
+    /// Carries a command out and tells of it outside the record.
+    static func telling(
+        _ supervision: Supervision,
+        to stream: Descriptor?.Box?,
+        _ body: () throws(SupervisorError) -> Void
+    ) throws(SupervisorError) {
+        supervision.tellEvents(to: stream)
+        supervision.watchNotifier(progress: report)
+        do throws(SupervisorError) { try body() } catch {
+            supervision.tell(error)
+            // What went wrong first is what a person needs to read.
+            do throws(SupervisorError) { try supervision.settleTold(progress: report) } catch {}
+            throw error
+        }
+        try supervision.settleTold(progress: report)
+    }
+
+    /// Prints where the experiment stands; to standard error where standard output has events.
+    static func summarize(_ state: CampaignState, _ isAside: Bool = false) {
         guard let best = state.best, let baseline = state.baseline else { return }
-        print(
+        let line =
             "sealed mean \(baseline.sealed.text()) at the baseline, \(best.score.text()) now "
-                + "(iteration \(best.iteration)); suite of \(state.suite.count) tasks; "
-                + "\(state.usage.refusals) attempts refused"
-        )
+            + "(iteration \(best.iteration)); suite of \(state.suite.count) tasks; "
+            + "\(state.usage.refusals) attempts refused"
+        isAside ? StandardError.print(line) : print(line)
     }
 
     /// Prints an answer of the loop and exits with 1 where the candidate was refused.
@@ -229,7 +363,7 @@ enum Session {
     /// Sends a verb to the running supervisor of an experiment.
     static func tell(_ verb: String, _ options: ExperimentOptions) throws(SupervisorError) {
         let experiment = try options.open()
-        let layout = try options.state.layout()
+        let layout = options.state.layout()
         guard try ControlClient.ask(verb, of: experiment.id, layout: layout) != nil else {
             throw SupervisorError(
                 .hostFailed,

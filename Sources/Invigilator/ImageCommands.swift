@@ -34,7 +34,6 @@ struct ImageFillCommand: ParsableCommand {
     @OptionGroup var state: StateOptions
 
     func run() throws {
-        try StateAccess.requireRoot(to: "fill a tree with the image")
         let python: PythonInterpreter
         do throws(HostProbeError) {
             python = try PythonSearch.find(named: self.python, homes: ["/root"])
@@ -65,7 +64,7 @@ struct ImageFillCommand: ParsableCommand {
             let names = try target.entries()
             let isFit = isTmpfs && device != above && names.isEmpty
             if isFit {
-                try target.setOwner(StateLayout.supervisor, group: StateLayout.supervisor)
+                try target.setOwner(StateLayout.supervisor, group: StateLayout.supervisorGroup)
             }
             return (Descriptor?.Box(target), isFit)
         }

@@ -172,6 +172,16 @@ package struct InvariantFinding: Sendable, Equatable {
         }
     }
 
+    /// The same with another cure, where it is a gap.
+    package func cured(by cure: String) -> InvariantFinding {
+        state == .enforced ? self : InvariantFinding(self, cure: cure)
+    }
+
+    private init(_ other: InvariantFinding, cure: String) {
+        (invariant, state, evidence) = (other.invariant, other.state, other.evidence)
+        self.cure = cure
+    }
+
     // Each thing that was done, once, and where.
     private static func words(_ seen: [QuickFinding], _ tried: [TrialFinding]) -> String {
         var parts: [String] = []

@@ -23,19 +23,21 @@ struct Invigilator: ParsableCommand {
                 name: "Experiment",
                 subcommands: [
                     InitCommand.self, PrepareCommand.self, RunCommand.self, DemoCommand.self,
-                    GateCommand.self, BenchmarkGroup.self,
+                    GateGroup.self, BenchmarkGroup.self, SuiteCommand.self,
                 ]
             ),
             CommandGroup(
                 name: "A running night",
                 subcommands: [
                     StatusCommand.self, PauseCommand.self, ResumeCommand.self, StopCommand.self,
+                    ExtendCommand.self, PruneCommand.self,
                 ]
             ),
             CommandGroup(
                 name: "Results and proof",
                 subcommands: [
-                    ReportCommand.self, BestCommand.self, DiffCommand.self, ApplyCommand.self,
+                    ReportCommand.self, FinalCommand.self, BestCommand.self, DiffCommand.self,
+                    ApplyCommand.self,
                     LedgerCommand.self, AttestCommand.self, VerifyCommand.self,
                 ]
             ),
@@ -87,7 +89,7 @@ struct ExperimentOptions: ParsableArguments {
 /// Where state is kept.
 struct StateOptions: ParsableArguments {
     @Option(help: "Where ledgers, vaults and images are kept.")
-    var stateDirectory = StateLayout.shippedRoot
+    var stateDirectory = StateLayout.usualRoot
 
     /// Makes the path absolute, every step a name: launcher and policies compare it with the sources
     /// of mounts as text.
@@ -97,15 +99,12 @@ struct StateOptions: ParsableArguments {
         }
     }
 
-    /// The layout; only root may open it.
-    func layout() throws(SupervisorError) -> StateLayout {
-        guard Identity.effectiveUser == 0 else {
-            throw SupervisorError(
-                .usage,
-                operation: "open the state directory",
-                location: stateDirectory,
-                reason: "only root may; the supervisor gives root up itself",
-                remedy: "run the command with sudo"
+    /// The layout, for a command that makes sandboxes or changes state; says what an ordinary user gets.
+    func layout() -> StateLayout {
+        if Identity.effectiveUser != 0 {
+            StandardError.print(
+                "invigilator: user \(Identity.effectiveUser) is not root: assurance single-uid at the "
+                    + "most, to train and demonstrate; state in \(stateDirectory)"
             )
         }
         return StateLayout(root: stateDirectory)

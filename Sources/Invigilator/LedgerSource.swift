@@ -86,37 +86,45 @@ enum LedgerSource {
 struct VerifiedLedger {
     /// The tree.
     let tree: MerkleTree
-    /// The key that signs notes about it.
+    /// The key that signs notes about it now.
     let key: NoteKey
+    // Every key that signed notes about it.
+    private let keys: [NoteKey]
 
     /// Verifies a ledger.
     ///
     /// - Throws: an integrity violation where a row is not as it was written.
     init(_ record: RecordedExperiment) throws(SupervisorError) {
         let reader = record.reader
+        let report: VerificationReport
         do throws(LedgerError) {
-            let report = try reader.verify()
+            report = try reader.verify()
             try report.requireIntact(location: reader.path)
             // Rows that were appended since then were not verified.
             tree = MerkleTree(try reader.exportLines().prefix(report.count))
         } catch {
             throw SupervisorError(reading: error)
         }
-        key = try Self.noteKey(reader.publicKey, location: reader.path)
+        keys = try Self.noteKeys(report, location: reader.path)
+        key = keys[keys.count - 1]
     }
 
-    /// The key of a ledger as notes name it.
-    static func noteKey(_ hex: String, location: String) throws(SupervisorError) -> NoteKey {
-        guard let key = PublicKey(hex: hex) else {
+    /// The keys of a ledger as notes name them, the newest one last; at least one.
+    static func noteKeys(
+        _ report: VerificationReport,
+        location: String
+    ) throws(SupervisorError) -> [NoteKey] {
+        let keys = report.keys.compactMap { PublicKey(hex: $0.publicKey) }
+        guard keys.count == report.keys.count, !keys.isEmpty else {
             throw SupervisorError(
                 .integrity,
                 operation: "read the ledger's key",
                 location: location,
-                reason: "'\(hex)' is no Ed25519 key",
+                reason: "one of its keys is no Ed25519 key",
                 remedy: "do not trust it; compare it with an export that you kept"
             )
         }
-        return NoteKey(ofLedger: key)
+        return NoteKey.all(ofLedger: keys)
     }
 
     /// The head of the ledger.
@@ -131,7 +139,7 @@ struct VerifiedLedger {
     /// - Throws: an integrity violation.
     func requireContinued(_ note: [UInt8], location: String) throws(SupervisorError) -> Checkpoint {
         let kept: Checkpoint
-        do throws(NoteError) { kept = try Checkpoint(verifying: note, signedBy: key) } catch {
+        do throws(NoteError) { kept = try Checkpoint(verifying: note, signedByOneOf: keys) } catch {
             throw SupervisorError(checkpoint: error, location: location)
         }
         guard let fault = kept.fault(in: tree) else { return kept }

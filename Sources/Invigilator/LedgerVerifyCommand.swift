@@ -13,7 +13,9 @@ struct LedgerVerifyCommand: ParsableCommand {
         discussion: """
             FILE is an export, which needs neither root nor this host (`-` for standard input), a \
             ledger's database, or an experiment's directory, whose live record is then verified. Without --public-key an \
-            export proves that it is whole and was signed by the key that it names itself.
+            export proves that it is whole and was signed by the key that it names itself. Of a record \
+            whose key was changed, --public-key may name any of its keys; a key that was replaced \
+            because it was lost vouches for nothing after that.
 
             A record that was put back to an older state, or written anew by who has its key, is whole: \
             only a checkpoint that was kept elsewhere shows it.
@@ -80,7 +82,7 @@ struct LedgerVerifyCommand: ParsableCommand {
             comparison = CheckpointComparison(
                 of: kept,
                 with: try source.tree(ofRows: report.count),
-                signedBy: try VerifiedLedger.noteKey(report.publicKey, location: file)
+                signedBy: try VerifiedLedger.noteKeys(report, location: file)
             )
         }
         let finding = VerificationFinding(report, checkpoint: comparison)
@@ -89,6 +91,15 @@ struct LedgerVerifyCommand: ParsableCommand {
             throw SupervisorError(LedgerError.damaged(location: file, fault: fault))
         }
         try comparison?.requireContinued(location: checkpoint ?? "", ledger: file)
+        if publicKey == nil, let fault = LedgerKeysText.breakFault(report) {
+            throw SupervisorError(
+                .integrity,
+                operation: "verify the ledger",
+                location: file,
+                reason: fault,
+                remedy: LedgerKeysText.breakRemedy
+            )
+        }
     }
 
     private var readWitness: LedgerWitness? {
@@ -118,13 +129,11 @@ extension LedgerSource {
         do throws(LedgerError) {
             switch self {
             case .database(let reader):
-                guard expected.publicKey == nil || expected.publicKey == reader.publicKey else {
-                    throw .damaged(
-                        location: expected.location,
-                        fault: VerificationFault(.header, .unexpectedKey)
-                    )
-                }
-                return try reader.verify(depth: expected.depth, witness: expected.witness)
+                return try reader.verify(
+                    depth: expected.depth,
+                    witness: expected.witness,
+                    publicKey: expected.publicKey
+                )
             case .export(let bytes):
                 return Ledger.verifyExport(
                     bytes,
@@ -161,10 +170,10 @@ package struct CheckpointComparison {
     /// - Parameters:
     ///   - note: the checkpoint, as it was signed.
     ///   - tree: the tree over the ledger's rows, which were verified.
-    ///   - key: the ledger's key.
-    package init(of note: [UInt8], with tree: MerkleTree, signedBy key: NoteKey) {
+    ///   - keys: the ledger's keys, the newest one last.
+    package init(of note: [UInt8], with tree: MerkleTree, signedBy keys: [NoteKey]) {
         do throws(NoteError) {
-            let kept = try Checkpoint(verifying: note, signedBy: key)
+            let kept = try Checkpoint(verifying: note, signedByOneOf: keys)
             outcome = kept.fault(in: tree).map { .departs(kept, $0) } ?? .continues(kept)
         } catch {
             outcome = .unread(error)
@@ -240,6 +249,7 @@ package struct VerificationFinding {
             "witness \(report.count):\(report.head)",
         ]
         if !report.publicKey.isEmpty { lines.append("public key \(report.publicKey)") }
+        lines += LedgerKeysText.lines(report)
         if let checkpoint { lines.append(checkpoint.text) }
         return lines.map { $0 + "\n" }.joined()
     }
@@ -256,6 +266,14 @@ package struct VerificationFinding {
                     "location": .string("\(fault.location)"), "reason": .string("\(fault.reason)"),
                 ]
             } ?? .null,
+            "keys": .array(
+                report.keys.map { key in
+                    [
+                        "public_key": .string(key.publicKey), "after_row": JSONValue(key.row),
+                        "vouched_for": .bool(key.isVouchedFor),
+                    ]
+                }
+            ),
             "checkpoint": checkpoint?.json ?? .null,
         ]
     }

@@ -8,11 +8,7 @@ package enum OutputFile {
     ///
     /// - Throws: a usage error where something else than a regular file has the name.
     package static func write(_ bytes: [UInt8], to path: String) throws(SupervisorError) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard let name = parts.last, !name.isEmpty, name != ".", name != ".." else {
-            throw refusal(path, "this names a directory")
-        }
-        let above = parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/"
+        let (above, name) = try Self.place(of: path)
         let folder = try kernel("write a file", path) { () throws(SystemError) in
             try Descriptor.open(try Descriptor.resolvedPath(above), [.read, .directory])
         }
@@ -21,10 +17,55 @@ package enum OutputFile {
         }
         try kernel("write a file", path) { () throws(SystemError) in
             try folder.replace(name, with: bytes)
-            guard Identity.effectiveUser == 0 else { return }
-            let owner = try folder.status()
-            try folder.setOwner(of: name, owner.owner, group: owner.group)
+            try folder.giveToOwner(name)
         }
+    }
+
+    /// Opens a file that is written later, when this process has given its rights up.
+    ///
+    /// A new one belongs to whoever owns the directory.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - appending: whether what it holds stays.
+    /// - Returns: the file.
+    /// - Throws: an error where it cannot be opened; a link is not followed.
+    static func opened(
+        _ path: String,
+        appending: Bool = false
+    ) throws(SupervisorError) -> Descriptor?.Box {
+        if let number = stream(path) {
+            return try kernel("open a file to write", path) { () throws(SystemError) in
+                Descriptor?.Box(try Descriptor.copy(ofInherited: number))
+            }
+        }
+        let (above, name) = try place(of: path)
+        return try kernel("open a file to write", path) { () throws(SystemError) in
+            let folder = try Descriptor.open(
+                try Descriptor.resolvedPath(above),
+                [.read, .directory]
+            )
+            return Descriptor?.Box(
+                try folder.openOutput(name, appending ? [.append] : [], emptied: !appending)
+            )
+        }
+    }
+
+    // A stream of ours by its usual name, which is a link.
+    private static func stream(_ path: String) -> Int32? {
+        if let known = ["/dev/stdout": 1, "/dev/stderr": 2][path] { return Int32(known) }
+        guard path.hasPrefix("/dev/fd/") else { return nil }
+        return Int32(path.dropFirst(8)).flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    private static func place(
+        of path: String
+    ) throws(SupervisorError) -> (above: String, name: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard let name = parts.last, !name.isEmpty, name != ".", name != ".." else {
+            throw refusal(path, "this names a directory")
+        }
+        return (parts.count == 1 ? "." : parts.dropLast().joined(separator: "/") + "/", name)
     }
 
     private static func kind(

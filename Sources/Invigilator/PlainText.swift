@@ -90,10 +90,14 @@ package enum ClockText {
 
 /// Numbers as people read them.
 package enum Decimal {
-    /// A number that is not negative, rounded to some decimals.
+    /// A number rounded to some decimals; one that rounds to zero has no sign, and one that is none or
+    /// beyond all that is counted here is told as Swift does.
     package static func text(_ value: Double, decimals: Int = 4) -> String {
         let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
-        let scaled = Int((value * Double(scale)).rounded())
+        let rounded = (value * Double(scale)).rounded()
+        guard rounded.magnitude < 1e18 else { return "\(value)" }
+        guard rounded >= 0 else { return "-" + text(-value, decimals: decimals) }
+        let scaled = Int(rounded)
         guard decimals > 0 else { return "\(scaled)" }
         let fraction = String(scaled % scale)
         let padding = String(repeating: "0", count: decimals - fraction.utf8.count)

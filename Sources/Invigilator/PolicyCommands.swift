@@ -13,15 +13,17 @@ internal import Supervisor
 struct PolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Check, explain, compare and compile the policies of sandboxes.",
+        abstract: "Check, explain, compare, compile and learn the policies of sandboxes.",
         discussion: """
             A policy is a YAML document that says what one kind of sandbox may see, use and ask the \
-            kernel for. The shipped ones are coding-agent, candidate and examiner. None of these \
-            commands starts a sandbox.
+            kernel for. The shipped ones are coding-agent, candidate and examiner. Only `learn` starts a \
+            sandbox. What the administrator of this host bounds policies by lies in \
+            /etc/invigilator/policy.d and holds for every command.
             """,
         subcommands: [
             PolicyCheckCommand.self, PolicyExplainCommand.self, PolicyDiffCommand.self,
-            PolicyCompileCommand.self, PolicySchemaCommand.self,
+            PolicyCompileCommand.self, PolicySchemaCommand.self, PolicyLearnCommand.self,
+            PolicyHistoryCommand.self,
         ]
     )
 }
@@ -39,7 +41,7 @@ struct PolicyOptions: ParsableArguments {
     /// The directory of policies.
     func policyDirectory() throws(SupervisorError) -> String {
         if let directory { return directory }
-        return try "\(Installation.find().resources)/policies"
+        return try Installation.find().policies
     }
 
     /// The library.
@@ -52,10 +54,12 @@ struct PolicyOptions: ParsableArguments {
 
     /// What resolution needs to know of this host, outside an exam.
     func context() throws(SupervisorError) -> ResolutionContext {
-        .host(
-            stateDirectory: state.place.root,
-            variables: PolicyVariables(pythonPrefix: try pythonPrefix())
-        )
+        let variables = PolicyVariables(pythonPrefix: try pythonPrefix())
+        do throws(PolicyRefusal) {
+            return try .host(stateDirectory: state.place.root, variables: variables)
+        } catch {
+            throw SupervisorError(.usage, error)
+        }
     }
 
     /// The prefix of Python as sandboxes see it; without a Python, that of a host which has one.
@@ -226,33 +230,6 @@ struct PolicyExplainCommand: ParsableCommand {
     }
 }
 
-/// `policy diff`.
-struct PolicyDiffCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "diff",
-        abstract: "Say what a payload gains and loses when one policy replaces another."
-    )
-
-    @Argument(help: "The policy that is replaced: a name, or the path of a document.")
-    var old: String
-
-    @Argument(help: "The policy that takes its place.")
-    var new: String
-
-    @Flag(help: "Print the difference for programs.")
-    var json = false
-
-    @OptionGroup var options: PolicyOptions
-
-    func run() throws {
-        let difference = PolicyDifference(
-            from: try options.explanation(of: old),
-            to: try options.explanation(of: new)
-        )
-        try json ? Console.write(difference.json) : Console.write(difference.text)
-    }
-}
-
 /// `policy compile`.
 struct PolicyCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -302,7 +279,6 @@ struct PolicyCompileCommand: ParsableCommand {
     }
 
     private func experimentPlan(_ directory: String) throws(SupervisorError) -> CompiledPlan {
-        try StateAccess.requireRoot(to: "compile an experiment's plan")
         let plans = try ExperimentPlans(
             of: Experiment.open(directory),
             layout: options.state.layout(),
@@ -335,7 +311,13 @@ struct PolicySchemaCommand: ParsableCommand {
             """
     )
 
+    @Argument(help: "Of what: policy, group (of system calls) or site.")
+    var document = PolicySchema.policy.rawValue
+
     func run() throws {
-        try Console.write(PolicySchema.json)
+        guard let schema = PolicySchema(rawValue: document) else {
+            throw ValidationError("There is no document '\(document)': policy, group or site.")
+        }
+        try Console.write(schema.json)
     }
 }

@@ -47,7 +47,7 @@ final class RedTeamEndpoint {
         installation: Installation,
         options: PolicyOptions
     ) throws(SupervisorError) {
-        let layout = try options.state.layout()
+        let layout = options.state.layout()
         let source = PolicySource(directory: try options.policyDirectory(), layout: layout)
         func plan(_ role: SandboxRole) throws(SupervisorError) -> SandboxPlan {
             try source.plan(
@@ -57,9 +57,9 @@ final class RedTeamEndpoint {
             )
         }
         var resolved: [SandboxPlan] = []
-        for role in roles { resolved.append(try plan(role)) }
+        for role in roles { resolved.append(RedTeamRun.demandingLess(try plan(role))) }
         plans = resolved
-        controlPlan = try plan(.coding)
+        controlPlan = RedTeamRun.demandingLess(try plan(.coding))
         brokerProgram = installation.broker
         broker = try Self.brokerPlan(showing: installation.broker, options)
         attacks = try installation.contents(of: Self.folder + Self.attacksName)

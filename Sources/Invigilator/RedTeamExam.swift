@@ -121,7 +121,7 @@ struct RedTeamExam {
 
     private static func answer(to task: TaskID, _ report: Benchmarks.ExamReport) -> Answer {
         let outcome: TaskOutcome
-        do throws(ExamError) { outcome = try report.results.outcome(of: task) } catch {
+        do throws(ExamError) { outcome = try report.results.first.outcome(of: task) } catch {
             return .broken("\(error)")
         }
         switch outcome {

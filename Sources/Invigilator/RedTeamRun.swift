@@ -69,7 +69,7 @@ final class RedTeamRun {
         launches = isQuick ? 50 : 1000
         pairs = try RedTeamPairs()
         self.roles = roles
-        layout = try options.state.layout()
+        layout = options.state.layout()
         installation = try Installation.find()
         do throws(HostProbeError) {
             python = try PythonSearch.find(named: options.python, homes: ["/root"])
@@ -89,13 +89,15 @@ final class RedTeamRun {
                 )
             )
         }
-        plans = resolved
+        plans = resolved.map(Self.demandingLess)
         examinerPlan =
             self.probes.contains { $0.launch == .exam }
-            ? try source.plan(
-                SandboxRole.examiner.label,
-                pythonPrefix: python.sandboxPrefix,
-                vaultSplit: vault.train
+            ? Self.demandingLess(
+                try source.plan(
+                    SandboxRole.examiner.label,
+                    pythonPrefix: python.sandboxPrefix,
+                    vaultSplit: vault.train
+                )
             ) : nil
         endpoint =
             Self.endpointProbes(self.probes).isEmpty
@@ -142,7 +144,8 @@ final class RedTeamRun {
         try stage.close()
         try endpoint?.close()
         try vault.remove()
-        return RedTeamReport(results: results, honest: honest, kernel: kernel)
+        let level = Self.level ?? .full
+        return RedTeamReport(results: results, honest: honest, kernel: kernel, level: level)
     }
 
     private func attackSandboxes(

@@ -47,7 +47,7 @@ final class RedTeamVault {
             try Descriptor.open(layout.vault, [.read, .directory]).remove(id, isDirectory: true)
             let experiment = try Descriptor.open(layout.experiment(id), [.read, .directory])
             for name in try experiment.entries() {
-                try experiment.remove(name, isDirectory: name == "view")
+                try experiment.remove(name, isDirectory: ["view", "sealed"].contains(name))
             }
             try Descriptor.open(layout.experiments, [.read, .directory])
                 .remove(id, isDirectory: true)

@@ -1,5 +1,7 @@
+internal import DenialEvents
 internal import HostKernel
 internal import ArgumentParser
+internal import DenialEvents
 internal import HostProbe
 internal import LauncherClient
 internal import LinuxKernel
@@ -60,9 +62,8 @@ struct SandboxExecCommand: ParsableCommand {
     var command: [String] = []
 
     func run() throws {
-        try StateAccess.requireRoot(to: "run a command in a sandbox")
         let installation = try Installation.find()
-        let layout = try options.state.layout()
+        let layout = options.state.layout()
         try layout.create()
         let compiled = CompiledPlan(try resolvedPlan())
         let plan = try Self.decoded(compiled)
@@ -151,11 +152,7 @@ struct SandboxExecCommand: ParsableCommand {
     // Opened while we are root: afterwards the user's directory may be closed to us.
     private func resultFile() throws(SupervisorError) -> Descriptor?.Box? {
         guard let jsonOutput else { return nil }
-        return try kernel("open the result's file", jsonOutput) { () throws(SystemError) in
-            Descriptor?.Box(
-                try Descriptor.open(jsonOutput, [.write, .create, .truncate], permissions: 0o644)
-            )
-        }
+        return try OutputFile.opened(jsonOutput)
     }
 
     private func report(
@@ -170,6 +167,14 @@ struct SandboxExecCommand: ParsableCommand {
         if json { try Console.write((outcome.outputBytes > 0 ? [10] : []) + line) }
         if let limit = outcome.limit, !json {
             try Console.note("invigilator: the sandbox was ended by its limit: \(limit)")
+        }
+        guard !json, outcome.status != 0 else { return }
+        // Whoever failed may have failed for these.
+        for denial in outcome.denials {
+            try Console.note(
+                "invigilator: refused by the filter: \(denial.attempt), \(denial.count) times, "
+                    + "first by \(denial.program); \(denial.advice)"
+            )
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import DenialEvents
 package import LauncherProtocol
 package import SandboxPlan
 package import StrictJSON
@@ -14,6 +15,8 @@ package struct SandboxOutcome {
     private let exit: SandboxExit
     private let steps: [StepTime]
     private let problem: String?
+    /// The calls that the filter refused and told.
+    var denials: [DenialEvent] = []
 
     package init(
         plan: SandboxPlan,
@@ -112,6 +115,7 @@ package struct SandboxOutcome {
             ],
             "output": ["bytes": count(exit.outputBytes), "truncated": .bool(exit.isTruncated)],
             "steps": .array(entries),
+            "denials": .array(denials.map { $0.json(sandbox: policy) }),
         ]
         if let problem { members["problem"] = .string(problem) }
         return .object(members)

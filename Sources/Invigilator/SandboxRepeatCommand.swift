@@ -35,8 +35,7 @@ struct SandboxRepeatCommand: ParsableCommand {
     var command: [String]
 
     func run() throws {
-        try StateAccess.requireRoot(to: "launch sandboxes")
-        let layout = try options.state.layout()
+        let layout = options.state.layout()
         try layout.create()
         let installation = try Installation.find()
         let python = try PythonSearch.find(named: options.python, homes: ["/root"])

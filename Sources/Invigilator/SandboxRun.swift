@@ -1,3 +1,4 @@
+internal import DenialEvents
 internal import HostKernel
 internal import LauncherClient
 internal import LauncherProtocol
@@ -44,13 +45,15 @@ final class SandboxRun {
         }
         defer { site.loop.forget(token) }
         let exit = try relay(sandbox)
-        return SandboxOutcome(
+        var outcome = SandboxOutcome(
             plan: plan,
             digest: compiled.digest,
             level: measured.level,
             exit: exit,
             steps: sandbox.steps
         )
+        outcome.denials = DenialEvent.events(in: sandbox.denials)
+        return outcome
     }
 
     private func launch(_ trees: [SandboxTree]) throws(SupervisorError) -> RunningSandbox {

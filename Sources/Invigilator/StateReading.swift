@@ -52,7 +52,8 @@ enum StateAccess {
                 operation: "read the state",
                 location: path,
                 reason: "there is none yet",
-                remedy: "make an experiment with `sudo invigilator init DIR --benchmark NAME`"
+                remedy:
+                    "make an experiment with `invigilator init DIR --benchmark NAME`, as the same user"
             )
         }
         guard error.isRefused else { return SupervisorError(error, "read the state", path) }
@@ -61,19 +62,7 @@ enum StateAccess {
             operation: "read the state",
             location: path,
             reason: "only root and the supervisor's user may (\(error.name))",
-            remedy: "run the same command with `sudo`"
-        )
-    }
-
-    /// Refuses to go on without root, for commands that make sandboxes.
-    static func requireRoot(to operation: String) throws(SupervisorError) {
-        guard Identity.effectiveUser != 0 else { return }
-        throw SupervisorError(
-            .usage,
-            operation: operation,
-            location: "user \(Identity.effectiveUser)",
-            reason: "the launcher that makes sandboxes is started as root only",
-            remedy: "run the same command with `sudo`"
+            remedy: "run the same command with `sudo`, or as the user whose state it is"
         )
     }
 }
@@ -119,8 +108,13 @@ struct RecordedExperiment {
     }
 
     /// Follows the chain.
-    func verify(_ depth: VerificationDepth = .chain) throws(SupervisorError) -> VerificationReport {
-        do throws(LedgerError) { return try reader.verify(depth: depth) } catch {
+    func verify(
+        _ depth: VerificationDepth = .chain,
+        publicKey: String? = nil
+    ) throws(SupervisorError) -> VerificationReport {
+        do throws(LedgerError) {
+            return try reader.verify(depth: depth, publicKey: publicKey)
+        } catch {
             throw SupervisorError(reading: error)
         }
     }

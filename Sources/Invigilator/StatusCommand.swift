@@ -22,9 +22,33 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "Print the status for programs.")
     var json = false
 
+    @Flag(help: "Print metrics in the text format of Prometheus.")
+    var prometheus = false
+
+    @Option(
+        name: .shortAndLong,
+        help: "With --prometheus, replace this file in one step, for a textfile collector."
+    )
+    var output: String?
+
     @OptionGroup var options: ExperimentOptions
 
+    func validate() throws {
+        guard !(json && prometheus) else {
+            throw ValidationError("--json and --prometheus are two forms of one output")
+        }
+        guard output == nil || prometheus else { throw ValidationError("-o needs --prometheus") }
+    }
+
     func run() throws {
+        if let output, output != "-" {
+            // Rendered by a process that gives root up, and written by one that parses nothing.
+            let directory = try Experiment.open(options.directory).directory
+            let page = try OwnProgram.output(
+                of: ["status", directory, "--prometheus"] + options.state.words
+            )
+            return try OutputFile.write(page, to: output)
+        }
         let record = try RecordedExperiment(options.directory, layout: options.state.place)
         let entries = try record.entries()
         let verification = try record.verify()
@@ -43,7 +67,13 @@ struct StatusCommand: ParsableCommand {
                 now: WallClock.milliseconds
             )
         )
-        try json ? Console.write(status.json) : Console.write(status.text)
+        switch (json, prometheus) {
+        case (true, _): try Console.write(status.json)
+        case (_, true): try Console.write(status.prometheus)
+        case (false, false): try Console.write(status.text)
+        }
+        // A metric says it: a collector needs the page most where something is wrong.
+        guard !prometheus else { return }
         do throws(LedgerError) {
             try verification.requireIntact(location: record.reader.path)
         } catch {

@@ -13,9 +13,9 @@ package struct StatusReport {
     private static let decisionCount = 5
 
     private let directory: String
-    private let state: CampaignState
-    private let entries: [LedgerEntry]
-    private let verification: VerificationReport
+    let state: CampaignState
+    let entries: [LedgerEntry]
+    let verification: VerificationReport
     private let surroundings: StatusSurroundings
 
     package init(
@@ -34,7 +34,7 @@ package struct StatusReport {
 
     // MARK: - what is told
 
-    private var isRunning: Bool { surroundings.control != nil }
+    var isRunning: Bool { surroundings.control != nil }
 
     /// What it does now, or how far it got.
     private var phase: String {
@@ -45,7 +45,7 @@ package struct StatusReport {
         return state.isRunning ? "interrupted" : "ended"
     }
 
-    private var isPaused: Bool {
+    var isPaused: Bool {
         surroundings.control?["paused"]?.boolValue ?? state.isPaused
     }
 
@@ -63,7 +63,7 @@ package struct StatusReport {
     }
 
     /// How often the coding agent was started again, by how it had ended, the most frequent first.
-    private var restarts: [(end: String, count: Int)] {
+    var restarts: [(end: String, count: Int)] {
         var counts: [String: Int] = [:]
         for entry in entries where entry.kind == .sandboxExited {
             guard entry.body["restart"] != nil else { continue }
@@ -77,15 +77,7 @@ package struct StatusReport {
         Array(entries.filter { $0.kind == .decision }.suffix(Self.decisionCount))
     }
 
-    /// One budget: what was used, and the limit of the configuration as it is now.
-    private struct Budget {
-        let name: String
-        let used: Double
-        let limit: Double?
-        let unit: String
-    }
-
-    private var budgets: [Budget] {
+    var budgets: [Budget] {
         let limits = surroundings.configuration?.budget
         // The clock of a run that nobody runs stands still.
         let elapsed =
@@ -93,17 +85,36 @@ package struct StatusReport {
             ? state.elapsedMilliseconds(at: Moment(milliseconds: surroundings.now))
             : state.usage.elapsedMilliseconds
         let hours = Double(elapsed) / 3_600_000
-        func count(_ name: String, _ used: Int, _ limit: Int?) -> Budget {
-            Budget(name: name, used: Double(used), limit: limit.map(Double.init), unit: "")
+        let more = allowedMore
+        func count(_ name: String, _ used: Int, _ limit: Int?, _ extra: Int = 0) -> Budget {
+            Budget(
+                name: name,
+                used: Double(used),
+                limit: limit.map { Double($0 + extra) },
+                unit: ""
+            )
         }
-        return [
-            count("iterations", state.usage.iterations, limits?.iterations),
-            count("submissions", state.usage.submissions, limits?.submissions),
-            count("train_runs", state.usage.trainRuns, limits?.trainRuns),
-            count("without_improvement", state.usage.sinceImprovement, limits?.noImprovement),
-            Budget(name: "hours", used: hours, limit: limits?.hours, unit: "h"),
+        let tests = state.genesis?.rules.sealed.budget?.tests
+        return (tests.map { [count("paired_tests", state.usage.tests, $0)] } ?? []) + [
+            count("iterations", state.usage.iterations, limits?.iterations, more.iterations),
+            count("submissions", state.usage.submissions, limits?.submissions, more.submissions),
+            count("train_runs", state.usage.trainRuns, limits?.trainRuns, more.trainRuns),
+            count(
+                "without_improvement",
+                state.usage.sinceImprovement,
+                limits?.noImprovement,
+                more.noImprovement
+            ),
+            Budget(
+                name: "hours",
+                used: hours,
+                limit: limits.map { $0.hours + Double(more.milliseconds) / 3_600_000 },
+                unit: "h"
+            ),
         ]
     }
+
+    private var told: ReleaseStatus { ReleaseStatus(state, entries) }
 
     private var models: ModelsStatus {
         ModelsStatus(entries, hours: budgets.first { $0.name == "hours" }?.used ?? 0)
@@ -113,6 +124,11 @@ package struct StatusReport {
         var warnings: [String] = []
         if let fault = verification.fault {
             warnings.append("the record is damaged: \(fault); stop and run `invigilator verify`")
+        }
+        if let key = verification.replacement {
+            warnings.append(
+                "the record's key was replaced at row \(key.row) without the old one's signature"
+            )
         }
         let alarms = entries.filter { $0.kind == .tripwire }.count
         if alarms > 0 {
@@ -142,7 +158,13 @@ package struct StatusReport {
                 warnings.append("the host's assurance level was \(genesis.assurance), not full")
             }
         }
-        for floor in state.floors where floor.sealed.mean >= 0.1 {
+        if let best = state.best, case let floors = state.floors(above: best.score), !floors.isEmpty
+        {
+            warnings.append(
+                "the best candidate is under the floor of \(floors.joined(separator: " and "))"
+            )
+        }
+        for floor in state.floors where !floor.isCeiling && floor.sealed.mean >= 0.1 {
             warnings.append(
                 "the floor \(floor.name) scores \(floor.sealed): the benchmark pays for nothing"
             )
@@ -164,10 +186,7 @@ package struct StatusReport {
             "iteration": JSONValue(state.iteration), "open_ticket": text(state.open?.intent.ticket),
             "best": bestJSON, "baseline": baselineJSON,
             "floors": .array(state.floors.map(Self.json(of:))),
-            "suite": [
-                "tasks": JSONValue(state.suite.count),
-                "threshold": .number(state.content.suite.threshold),
-            ],
+            "suite": SuiteStatus(state, entries).json,
             "train_tasks": JSONValue(state.train.count),
             "sealed_tasks": JSONValue(state.genesis?.testCount ?? 0),
             "budgets": .object(
@@ -182,6 +201,7 @@ package struct StatusReport {
                         }
                     )
                 ),
+                "calls": DenialStatus(entries).json,
             ],
             "restarts": [
                 "total": JSONValue(restarts.map(\.count).reduce(0, +)),
@@ -191,49 +211,16 @@ package struct StatusReport {
                     )
                 ),
             ],
-            "models": models.json, "released_bits": toldJSON,
+            "tripwires": TripwiresStatus(entries).json, "models": models.json,
+            "released_bits": told.json,
             "decisions": .array(decisions.map(Self.json(of:))),
             "verification": VerificationFinding(verification).json,
+            "manifests": ManifestStatus(state).json, "needs": NeedsStatus(state).json,
             "warnings": JSONValue(warnings),
         ]
     }
 
     private func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-
-    // MARK: - what was told of sealed tasks
-
-    private static let toldParts = ["verdict", "score", "slot", "channels"]
-
-    // The most that releases said, by part; the baseline's score is one of them.
-    private var told: [String: Double] {
-        var sums = Dictionary(uniqueKeysWithValues: Self.toldParts.map { ($0, 0.0) })
-        if state.baseline?.released != nil {
-            sums["score"] = ReleasedBits.ofScore(quantum: state.genesis?.releaseQuantum?.value)
-        }
-        for entry in entries where entry.kind == .release {
-            for part in Self.toldParts {
-                sums[part, default: 0] += entry.body["bits"]?[part]?.numberValue ?? 0
-            }
-        }
-        return sums
-    }
-
-    private var toldJSON: JSONValue {
-        let told = told
-        let total = told.values.reduce(0, +)
-        return .object(
-            told.mapValues { .number(($0 * 100).rounded() / 100) }
-                .merging(["total": .number((total * 100).rounded() / 100)]) { $1 }
-        )
-    }
-
-    private var toldText: String {
-        let told = told
-        func figure(_ part: String) -> String { Decimal.text(told[part] ?? 0, decimals: 1) }
-        let total = Decimal.text(told.values.reduce(0, +), decimals: 1)
-        return "≤ \(total) bits about sealed tasks: verdicts \(figure("verdict")), scores "
-            + "\(figure("score")), moments \(figure("slot")), open channels \(figure("channels"))"
-    }
 
     private var bestJSON: JSONValue {
         guard let best = state.best else { return .null }
@@ -254,7 +241,10 @@ package struct StatusReport {
     }
 
     private static func json(of floor: FloorRecord) -> JSONValue {
-        ["name": .string(floor.name), "sealed_mean": .number(floor.sealed.mean)]
+        [
+            "name": .string(floor.name), "sealed_mean": .number(floor.sealed.mean),
+            "ceiling": .bool(floor.isCeiling),
+        ]
     }
 
     private static func json(of budget: Budget) -> JSONValue {
@@ -265,7 +255,7 @@ package struct StatusReport {
         var members: [String: JSONValue] = ["time": .integer(decision.time)]
         for name in [
             "iteration", "ticket", "digest", "verdict", "step", "reasons", "sealed_mean",
-            "released", "suite_passed", "suite_total",
+            "released", "suite_passed", "suite_total", "under_floors", "paired",
         ] { members[name] = decision.body[name] ?? .null }
         return .object(members)
     }
@@ -297,7 +287,9 @@ package struct StatusReport {
             ])
         }
         if !state.floors.isEmpty {
-            let floors = state.floors.map { "\($0.name) \($0.sealed)" }
+            let floors = state.floors.map {
+                "\($0.name) \($0.sealed)" + ($0.isCeiling ? " (ceiling)" : "")
+            }
             facts.add(["floors", floors.joined(separator: ", ")])
         }
         if let genesis = state.genesis {
@@ -307,14 +299,21 @@ package struct StatusReport {
                     + "\(state.suite.count), threshold \(genesis.rules.threshold)",
             ])
         }
-        if state.genesis != nil { facts.add(["told", toldText]) }
+        if state.genesis != nil { facts.add(["told", told.text]) }
+        if let worth = told.worth { facts.add(["bound", worth]) }
         facts.add(["record", recordText])
         let lines =
             facts.lines(indent: "") + section("budgets", budgetLines)
             + section("models", models.lines)
             + section("coding agent started again, by how it had ended", restartLines)
             + section("refused attempts, by what stopped them", refusalLines)
-            + section("last decisions", decisionLines) + section("warnings", warningLines)
+            + section("refused system calls", DenialStatus(entries).lines)
+            + section("tripwires, by wire", TripwiresStatus(entries).lines)
+            + section("last decisions", decisionLines)
+            + section("not in the suite, or unsure there", SuiteStatus(state, entries).lines)
+            + section("manifests, by coding agent", ManifestStatus(state).lines)
+            + section("needed from you, says the coding agent", NeedsStatus(state).lines)
+            + section("warnings", warningLines)
         return lines.map { $0 + "\n" }.joined()
     }
 

@@ -1,16 +1,17 @@
 public import ExamResults
 public import StrictJSON
+public import Workspace
 
 /// What a coding agent may ask for: the whole table, with the limits of each entry.
 public enum AgentRequest: Sendable, Equatable {
     /// A train exam of the file as it stands; over these tasks, or over all.
     case train(tasks: [TaskID]?)
-    /// Judge the file as it stands.
-    case submit(Manifest)
+    /// Judge the file as it stands; policy says whether that needs a manifest.
+    case submit(Manifest?)
     /// Wait for the result of a submission; without a ticket, of the latest one.
     case result(ticket: String?)
     /// Keep a note.
-    case learn(text: String)
+    case learn(LearningNote)
     /// Say where the campaign stands.
     case status
     /// Put the best candidate back.
@@ -61,7 +62,7 @@ public enum AgentRequest: Sendable, Equatable {
 
     /// The largest manifest, in bytes of its canonical form.
     public static let manifestLimit = 16 * 1024
-    /// The largest note, in bytes.
+    /// The largest note, in bytes of all its parts.
     public static let learningLimit = 4 * 1024
     /// The most bytes of all notes together.
     public static let allLearningsLimit = 64 * 1024

@@ -21,7 +21,7 @@ extension AgentRequest {
 }
 
 /// Reads one request; each verb takes its own members and no other.
-private struct RequestParser {
+struct RequestParser {
     private let verb: String
     private let train: Set<TaskID>
     private var reader: ObjectReader
@@ -33,13 +33,7 @@ private struct RequestParser {
             reader = try ObjectReader(value, location: "request")
             verb = try reader.requiredString("verb")
         } catch {
-            throw RequestRefusal(
-                layer: .requestTable,
-                code: "malformed",
-                attempt: "send a request",
-                reason: "\(error)",
-                remedy: "send one JSON object with a verb"
-            )
+            throw .noRequest("\(error)")
         }
     }
 
@@ -49,7 +43,7 @@ private struct RequestParser {
         case "train": request = .train(tasks: try optionalTasks("task_ids"))
         case "submit": request = .submit(try manifest())
         case "result": request = .result(ticket: try optionalText("ticket", limit: 16))
-        case "learn": request = .learn(text: try text("text", limit: AgentRequest.learningLimit))
+        case "learn": request = .learn(try note())
         case "status": request = .status
         case "revert": request = .revert
         case "diff": request = .diff
@@ -64,14 +58,8 @@ private struct RequestParser {
         return request
     }
 
-    private func refused(_ code: String, _ reason: String, remedy: String) -> RequestRefusal {
-        RequestRefusal(
-            layer: .requestTable,
-            code: code,
-            attempt: verb.shown(40),
-            reason: reason,
-            remedy: remedy
-        )
+    func refused(_ code: String, _ reason: String, remedy: String) -> RequestRefusal {
+        .table(code, verb.shown(40), reason, remedy: remedy)
     }
 
     private mutating func take<Value>(
@@ -93,7 +81,7 @@ private struct RequestParser {
         return try checked(text, name, limit: limit)
     }
 
-    private mutating func optionalText(
+    mutating func optionalText(
         _ name: String,
         limit: Int
     ) throws(RequestRefusal) -> String? {
@@ -116,11 +104,7 @@ private struct RequestParser {
             )
         }
         guard text.unicodeScalars.allSatisfy(\.isPlain) else {
-            throw refused(
-                "not-plain",
-                "\(name) holds control characters or marks that turn the writing",
-                remedy: "send plain text"
-            )
+            throw .notPlain(verb.shown(40), name)
         }
         return text
     }
@@ -140,17 +124,14 @@ private struct RequestParser {
             tasks.insert(task)
         }
         guard !tasks.isEmpty || name != "task_ids" else {
-            throw refused(
-                "no-task",
-                "\(name) is empty",
-                remedy: "leave it out to run the whole train split"
-            )
+            throw .noTask(verb.shown(40), name)
         }
         return tasks.sorted()
     }
 
-    private mutating func manifest() throws(RequestRefusal) -> AgentRequest.Manifest {
-        let value = try take { reader throws(JSONError) in try reader.requiredValue("manifest") }
+    private mutating func manifest() throws(RequestRefusal) -> AgentRequest.Manifest? {
+        let found = try take { reader throws(JSONError) in reader.optionalValue("manifest") }
+        guard let value = found else { return nil }
         guard value.canonicalBytes.count <= AgentRequest.manifestLimit else {
             throw refused(
                 "too-long",
@@ -173,18 +154,5 @@ private struct RequestParser {
         try finish()
         reader = outer
         return manifest
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether a text may hold this and still look like what it is, on a terminal and in a page.
-    fileprivate var isPlain: Bool {
-        switch value {
-        case 0x09, 0x0A: true
-        case 0x00..<0x20, 0x7F...0x9F, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF,
-            0xE0000...0xE007F:
-            false
-        default: true
-        }
     }
 }

@@ -67,3 +67,16 @@ extension RequestRefusal {
         )
     }
 }
+
+extension Unicode.Scalar {
+    /// Whether a text may hold this and still look like what it is, on a terminal and in a page.
+    var isPlain: Bool {
+        switch value {
+        case 0x09, 0x0A: true
+        case 0x00..<0x20, 0x7F...0x9F, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF,
+            0xE0000...0xE007F:
+            false
+        default: true
+        }
+    }
+}

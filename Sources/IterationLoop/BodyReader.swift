@@ -71,6 +71,9 @@ struct BodyReader {
         }
     }
 
+    /// Whether there is such a member.
+    func contains(_ name: String) -> Bool { reader.contains(name) }
+
     mutating func string(_ name: String) throws(LoopError) -> String {
         try take { reader throws(JSONError) in try reader.requiredString(name) }
     }

@@ -9,7 +9,9 @@ extension CampaignState {
             suite: WorkspaceContent.Suite(
                 tasks: Set(suite),
                 threshold: genesis?.rules.threshold.value ?? 0.8,
-                lastResults: suiteResults
+                lastResults: suiteResults,
+                quarantined: Set(quarantine),
+                retired: Set(evidence?.retired ?? [])
             ),
             rows: accepted.map(Self.row),
             train: latestTrainTime.map { time in
@@ -19,7 +21,7 @@ extension CampaignState {
                 )
             },
             learnings: learnings.map {
-                WorkspaceContent.Learning(iteration: $0.iteration, text: $0.text)
+                WorkspaceContent.Learning(iteration: $0.iteration, note: $0.note)
             }
         )
     }

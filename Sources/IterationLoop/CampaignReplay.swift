@@ -11,6 +11,7 @@ extension CampaignState {
         var next = self
         next.usage.elapsedMilliseconds += sinceLastRow(time)
         next.lastTime = time
+        next.predictions.take(event)
         do throws(Contradiction) {
             try next.take(event, at: time)
         } catch {
@@ -41,14 +42,16 @@ extension CampaignState {
         case .examEnded(let record): try end(record, at: time)
         case .decision(let record): try decide(record, at: time)
         case .promotion(let record): try promote(record)
+        case .retirement(let record): try retire(record)
         case .release(let record): try release(record, at: time)
         case .refusal: usage.refusals += 1
         case .learning(let record):
             learnings.append(record)
-            usage.learningBytes += record.text.utf8.count
+            usage.learningBytes += record.byteCount
         case .pause: isPaused = true
         case .resume: isPaused = false
         case .void(let record): try void(record)
+        case .tripwire(let record): note(record)
         }
     }
 
@@ -72,6 +75,7 @@ extension CampaignState {
         }
         try enterEvidence(results)
         baseline = record
+        if record.released != nil { usage.releasedBits += genesis?.release.bits(after: nil) ?? 0 }
         let candidate = BestCandidate(
             digest: record.digest,
             commit: record.commit,
@@ -114,16 +118,29 @@ extension CampaignState {
         }
         iteration = record.iteration
         usage.submissions += 1
-        open = OpenIntent(record)
+        open = OpenIntent(record, lastTold: lastTold)
+        if isTripped { tripped.insert(record.digest) }
+        isTripped = false
+    }
+
+    /// Voids the candidate that a tripwire names, or the one that is being judged, or the next one.
+    private mutating func note(_ record: TripwireRecord) {
+        let judged = open?.decision == nil ? open?.intent.digest : nil
+        guard let digest = record.digest ?? judged else { return isTripped = true }
+        tripped.insert(digest)
     }
 
     private mutating func void(_ record: VoidRecord) throws(Contradiction) {
         runningExam = nil
         open?.suite = nil
         open?.sealed = nil
+        open?.incumbent = nil
         guard let ticket = record.ticket else {
             // An undecided candidate is examined again, which is paid for like a submission.
-            if let open, open.decision == nil { usage.submissions += 1 }
+            if let open, open.decision == nil {
+                usage.submissions += 1
+                usage.repetitions += 1
+            }
             return
         }
         guard let intent = open, intent.intent.ticket == ticket, intent.decision == nil else {
@@ -153,18 +170,30 @@ extension CampaignState {
 extension CampaignState {
     private mutating func begin(_ record: ExamStartedRecord) throws(Contradiction) {
         switch record.purpose {
-        case .baseline, .floor:
-            // Preparing is repeated from its beginning where it was cut off.
-            break
-        case .train, .suite, .sealed, .recheck:
+        case .baseline, .floor: break  // Preparing is repeated from its beginning.
+        case .train, .suite, .sealed, .recheck, .protect, .confirm, .final, .sentinel:
             guard runningExam == nil else { throw Contradiction("another exam is running") }
         }
         try checkSplit(record)
         guard record.assurance == genesis?.assurance else {
             throw Contradiction("it was run at another assurance level than the genesis row's")
         }
+        try checkArms(record)
         if record.purpose == .train { usage.trainRuns += 1 }
+        if record.purpose == .sealed { open?.sealedBegan = true }
+        // A test is spent when it begins: whoever can void its exam gets none back.
+        if record.purpose == .sealed, record.incumbent != nil { usage.tests += 1 }
         runningExam = record
+    }
+
+    /// Only a sealed exam runs tasks several times, and the best candidate beside the judged one.
+    private func checkArms(_ record: ExamStartedRecord) throws(Contradiction) {
+        let isPaired = record.purpose == .sealed && genesis?.rules.sealed != .ratchet
+        let other = record.purpose == .final ? baseline?.digest : isPaired ? best?.digest : nil
+        let trials = record.split == .test ? genesis?.rules.trials ?? 1 : 1
+        guard record.incumbent == other, record.trials == trials else {
+            throw Contradiction("it has other trials or another incumbent than the rules want")
+        }
     }
 
     /// Only the sealed exam is of the test split; preparing measures both.
@@ -172,9 +201,12 @@ extension CampaignState {
         #if !LayerSwitches
         switch (record.purpose, record.split) {
         case (.baseline, _), (.floor, _), (.sealed, .test), (.train, .train), (.suite, .train),
-            (.recheck, .train):
+            (.recheck, .train), (.sentinel, .train), (.protect, .train), (.confirm, .train):
             return
-        case (.sealed, .train), (.train, .test), (.suite, .test), (.recheck, .test):
+        case (.final, .test) where final == nil && open == nil && record.digest == best?.digest:
+            return
+        case (.final, _), (.sealed, .train), (.train, .test), (.suite, .test), (.recheck, .test),
+            (.sentinel, .test), (.protect, .test), (.confirm, .test):
             throw Contradiction("\(record.purpose.rawValue) on \(record.split.rawValue) tasks")
         }
         #endif
@@ -183,16 +215,19 @@ extension CampaignState {
     private mutating func end(_ record: ExamEndedRecord, at time: Moment) throws(Contradiction) {
         guard let started = runningExam, started.purpose == record.purpose,
             started.digest == record.digest, started.count == record.count,
-            started.split == record.split, started.assurance == record.assurance
+            started.split == record.split, started.assurance == record.assurance,
+            started.trials == record.trials, started.incumbent == record.incumbent
         else { throw Contradiction("no such exam was started") }
         runningExam = nil
         if let outcomes = record.outcomes { try checkTrain(outcomes) }
         switch record.purpose {
-        case .baseline, .floor: break
+        case .baseline, .floor, .sentinel: break
         case .train: noteTrain(record.outcomes, at: time)
         case .suite: try endSuite(record)
         case .sealed: try endSealed(record)
-        case .recheck: try endRecheck(record)
+        case .recheck, .confirm: try endRecheck(record)
+        case .protect: _ = try openIntent(of: record.digest)
+        case .final: if record.mean != nil { final = record }
         }
     }
 
@@ -229,6 +264,7 @@ extension CampaignState {
     private mutating func endSealed(_ record: ExamEndedRecord) throws(Contradiction) {
         var intent = try openIntent(of: record.digest)
         intent.sealed = record.mean
+        intent.incumbent = record.incumbentMean
         open = intent
     }
 
@@ -237,7 +273,11 @@ extension CampaignState {
         guard intent.decision?.verdict == .accepted else {
             throw Contradiction("the candidate was not accepted before it")
         }
-        intent.recheck = record.outcomes
+        if record.purpose == .recheck {
+            intent.recheck = record.outcomes
+        } else if let outcomes = record.outcomes {
+            intent.confirmations.append(outcomes)
+        }
         open = intent
     }
 
@@ -271,11 +311,22 @@ extension CampaignState {
         guard let sealed = intent.sealed, record.sealed == sealed else {
             throw Contradiction("it accepts a score that no sealed exam gave")
         }
-        if let best, sealed < best.score {
+        guard !tripped.contains(record.digest) else {
+            throw Contradiction("it accepts a candidate that a tripwire voids")
+        }
+        let level = intent.incumbent.flatMap { _ in genesis?.rules.sealed.budget?.perTest }
+        guard record.paired?.incumbent == intent.incumbent, record.paired?.level == level,
+            record.paired?.isShown != false
+        else {
+            throw Contradiction("it accepts without the test that the sealed exam was run for")
+        }
+        // A paired test compares within one exam, whatever was measured in another.
+        let reference = intent.incumbent ?? best?.score
+        if record.paired == nil, let reference, sealed < reference {
             throw Contradiction("it accepts a score below the best one")
         }
         if let suite = intent.suite { try enterEvidence(suite) }
-        let isBetter = best.map { $0.score < sealed } ?? true
+        let isBetter = reference.map { $0 < sealed } ?? true
         usage.sinceImprovement = isBetter ? 0 : usage.sinceImprovement + 1
         let candidate = BestCandidate(
             digest: record.digest,
@@ -315,13 +366,22 @@ extension CampaignState {
         }
         var evidence = evidence
         try checked { () throws(ExamError) in try evidence?.promote(record.promoted) }
+        evidence?.doubt(record.doubted)
         self.evidence = evidence
+        let kept = Set(quarantine).subtracting(record.promoted)
+        quarantine = kept.union(record.promotion.quarantined).sorted()
     }
 
-    private mutating func release(
-        _ record: ReleaseRecord,
-        at time: Moment
-    ) throws(Contradiction) {
+    /// Only the operator's act takes a task out, and none while a candidate is judged by the suite.
+    private mutating func retire(_ record: RetirementRecord) throws(Contradiction) {
+        guard open == nil else { throw Contradiction("a candidate is being judged") }
+        var evidence = evidence
+        try checked { () throws(ExamError) in try evidence?.retire(record.task) }
+        self.evidence = evidence
+        suiteResults[record.task] = nil
+    }
+
+    private mutating func release(_ record: ReleaseRecord, at time: Moment) throws(Contradiction) {
         guard let intent = open, let decision = intent.decision,
             decision.ticket == record.ticket, decision.verdict == record.verdict,
             decision.released == record.released
@@ -329,6 +389,7 @@ extension CampaignState {
         guard decision.verdict != .accepted || intent.promotion != nil else {
             throw Contradiction("the promotion is missing")
         }
+        usage.releasedBits += record.bits?.total ?? 0
         if decision.verdict == .accepted, let last = accepted.indices.last {
             accepted[last].released = time
         }

@@ -14,6 +14,8 @@ public struct CampaignState: Sendable, Equatable {
     public internal(set) var floors: [FloorRecord] = []
     /// What accepted candidates did on the train split, and the suite that follows.
     public internal(set) var evidence: TrainEvidence?
+    /// The train tasks that were found flaky and are kept out of the suite, sorted.
+    public internal(set) var quarantine: [TaskID] = []
     /// The last rewards of suite tasks.
     public internal(set) var suiteResults: [TaskID: Reward] = [:]
     /// The best candidate.
@@ -28,16 +30,24 @@ public struct CampaignState: Sendable, Equatable {
     public internal(set) var latestTrainTime: Moment?
     /// The coding agent's notes.
     public internal(set) var learnings: [LearningRecord] = []
+    /// What manifests predicted, and how well each coding agent did.
+    public internal(set) var predictions = PredictionBook()
     /// What was used of the budgets.
     public internal(set) var usage = BudgetUsage()
     /// The candidates that the gate decided about, and in which iteration.
     public internal(set) var decided: [CandidateDigest: Int] = [:]
+    /// The candidates that a tripwire voids.
+    public internal(set) var tripped: Set<CandidateDigest> = []
+    /// Whether a tripwire fired that names no candidate: it voids the next one.
+    public internal(set) var isTripped = false
     /// The last decision.
     public internal(set) var lastDecision: DecisionRecord?
     /// The candidate that is being judged, until it is released or voided.
     public internal(set) var open: OpenIntent?
     /// The exam that began and has not ended.
     public internal(set) var runningExam: ExamStartedRecord?
+    /// The exam of the sealed tasks that were held back, once it was run and is not void.
+    public internal(set) var final: ExamEndedRecord?
     /// Whether a run is on.
     public internal(set) var isRunning = false
     /// Whether the operator paused the run.
@@ -67,6 +77,14 @@ public struct CampaignState: Sendable, Equatable {
     public mutating func apply(_ row: RecordedRow) throws(LoopError) {
         let event = try LedgerEvent(kind: row.kind, body: row.body)
         try apply(event, at: row.time, sequence: row.sequence)
+    }
+
+    /// The floors that earn more than a sealed score, in the order of their rows.
+    ///
+    /// - Parameter score: the sealed score.
+    /// - Returns: their names.
+    public func floors(above score: Score) -> [String] {
+        floors.filter { !$0.isCeiling && score < $0.sealed }.map(\.name)
     }
 
     /// The regression suite, sorted.
@@ -129,6 +147,12 @@ public struct BudgetUsage: Sendable, Equatable {
     /// Candidates that were submitted for judgement, voided ones among them, and each repetition of
     /// exams that were void: sealed exams are never more than these.
     public internal(set) var submissions = 0
+    /// The bits about sealed tasks that releases told at the most, the baseline's score among them.
+    public internal(set) var releasedBits = 0.0
+    /// Exams that were run again because infrastructure broke.
+    public internal(set) var repetitions = 0
+    /// Paired tests that the gate made.
+    public internal(set) var tests = 0
     /// Train exams that the coding agent asked for.
     public internal(set) var trainRuns = 0
     /// Decisions in a row that did not raise the best score.
@@ -149,14 +173,24 @@ public struct OpenIntent: Sendable, Equatable {
     public internal(set) var suite: ExamResults?
     /// The score of the last finished sealed exam under it.
     public internal(set) var sealed: Score?
+    /// The incumbent's score in that exam, where it took part.
+    public internal(set) var incumbent: Score?
     /// The decision, once there is one.
     public internal(set) var decision: DecisionRecord?
     /// The exam of the train tasks that failed so far, once it ended.
     public internal(set) var recheck: ExamResults?
+    /// The exams of those that passed there, on fresh seeds.
+    public internal(set) var confirmations: [ExamResults] = []
     /// The promotion, once there is one.
     public internal(set) var promotion: PromotionRecord?
 
-    init(_ intent: IntentRecord) {
+    /// Whether a sealed exam of it began, void or not.
+    public internal(set) var sealedBegan = false
+    /// What the coding agent's side had been told of a sealed score when this was submitted.
+    let lastTold: Proportion?
+
+    init(_ intent: IntentRecord, lastTold: Proportion?) {
         self.intent = intent
+        self.lastTold = lastTold
     }
 }

@@ -1,5 +1,6 @@
 public import ExamResults
 public import StrictJSON
+public import Workspace
 
 /// The body of a `refusal` row: something that was tried, and what stopped it.
 public struct RefusalRecord: Sendable, Equatable, RowBody {
@@ -15,6 +16,8 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
     public var iteration: Int
     /// Who tried: `coding-agent`, `candidate`, `operator`, or `supervisor` for what did not fit.
     public var by: String
+    /// How often, where one row stands for several attempts.
+    public var count: Int?
 
     /// Makes a record.
     ///
@@ -38,6 +41,7 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
         detail = try reader.string("detail")
         iteration = try reader.integer("iteration")
         by = try reader.string("by")
+        count = try reader.optionalInteger("count")
     }
 
     func write(to writer: inout BodyWriter) {
@@ -46,6 +50,7 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
         writer.add("detail", detail)
         writer.add("iteration", iteration)
         writer.add("by", by)
+        if let count { writer.add("count", count) }
     }
 }
 
@@ -55,22 +60,31 @@ public struct LearningRecord: Sendable, Equatable, RowBody {
 
     /// The iteration in which it was written.
     public var iteration: Int
-    /// The text.
-    public var text: String
+    /// What was noted.
+    public var note: LearningNote
+    /// The bytes that it takes of the room for notes.
+    public var byteCount: Int { note.byteCount }
 
-    init(iteration: Int, text: String) {
+    init(iteration: Int, note: LearningNote) {
         self.iteration = iteration
-        self.text = text
+        self.note = note
     }
 
     init(from reader: inout BodyReader) throws(LoopError) {
         iteration = try reader.integer("iteration")
-        text = try reader.string("text")
+        let text = try reader.optionalString("text")
+        var parts: [LearningNote.Part: String] = [:]
+        for part in LearningNote.Part.allCases {
+            parts[part] = try reader.optionalString(part.rawValue)
+        }
+        guard text != nil || !parts.isEmpty else { throw reader.refused("it says nothing") }
+        note = LearningNote(text: text, parts: parts)
     }
 
     func write(to writer: inout BodyWriter) {
         writer.add("iteration", iteration)
-        writer.add("text", text)
+        writer.add(optional: "text", note.text)
+        for (part, text) in note.ordered { writer.add(part.rawValue, text) }
     }
 }
 
@@ -116,6 +130,25 @@ public struct VoidRecord: Sendable, Equatable, RowBody {
         self.iteration = iteration
         self.ticket = ticket
         self.reason = reason
+    }
+
+    /// Closes an exam whose run was cut off.
+    ///
+    /// - Parameter exam: the exam that began.
+    public init(cutOff exam: ExamStartedRecord) {
+        let reason = "the run before this one ended while an exam was running"
+        self.init(iteration: exam.iteration, ticket: nil, reason: reason)
+    }
+
+    /// Closes an intent.
+    init(closing intent: IntentRecord, because reason: String) {
+        self.init(iteration: intent.iteration, ticket: intent.ticket, reason: reason)
+    }
+
+    /// Says that the exams of an intent are run again.
+    init(repeating intent: IntentRecord, because reason: String) {
+        let iteration = intent.iteration
+        self.init(iteration: iteration, ticket: nil, reason: "\(reason); it is run again")
     }
 
     init(from reader: inout BodyReader) throws(LoopError) {

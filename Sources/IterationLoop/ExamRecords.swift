@@ -1,4 +1,5 @@
 public import ExamResults
+internal import GateStatistics
 internal import StrictJSON
 
 /// What an exam is run for.
@@ -15,6 +16,14 @@ public enum ExamPurpose: String, Sendable, CaseIterable {
     case sealed
     /// The train tasks that failed so far, under a newly accepted candidate.
     case recheck
+    /// The sealed tasks that were held back, once, at the operator's word.
+    case final
+    /// The train tasks that watch for cheats, before step 1.
+    case sentinel
+    /// Suite tasks that failed, on fresh seeds, before step 1 is judged.
+    case protect
+    /// Train tasks that pass anew, on fresh seeds, before they enter the suite.
+    case confirm
 }
 
 /// The body of an `exam-started` row.
@@ -33,6 +42,10 @@ public struct ExamStartedRecord: Sendable, Equatable, RowBody {
     public var digest: CandidateDigest
     /// The assurance level of the host, as the launcher measured it.
     public var assurance: String
+    /// How often every task is run; 1 in rows that do not say.
+    public var trials = 1
+    /// The incumbent that runs the same tasks beside the candidate, where one does.
+    public var incumbent: CandidateDigest?
 
     /// Makes a record.
     ///
@@ -66,6 +79,8 @@ public struct ExamStartedRecord: Sendable, Equatable, RowBody {
         count = try reader.integer("count")
         digest = try reader.digest("digest")
         assurance = try reader.string("assurance")
+        trials = try reader.trials()
+        incumbent = try reader.optionalDigest("incumbent")
     }
 
     func write(to writer: inout BodyWriter) {
@@ -75,6 +90,8 @@ public struct ExamStartedRecord: Sendable, Equatable, RowBody {
         writer.add("count", count)
         writer.add("digest", digest)
         writer.add("assurance", assurance)
+        if trials > 1 { writer.add("trials", trials) }
+        writer.add("incumbent", incumbent)
     }
 }
 
@@ -98,14 +115,31 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
     public var passed: Int?
     /// The number of planned tasks.
     public var count: Int
+    /// How often every task was run; 1 in rows that do not say.
+    public var trials: Int
+    /// How many tasks passed in every trial; nothing where each was run once.
+    public var passedAlways: Int?
+    /// The incumbent that ran the same tasks, where one did.
+    public var incumbent: CandidateDigest?
+    /// The incumbent's mean; nothing where the exam is void.
+    public var incumbentMean: Score?
+    /// The 95 % interval around the mean, clustered by task; nothing for the train split.
+    public var interval: IntervalRecord?
+    /// The same around the difference from the incumbent, where one ran.
+    public var difference: IntervalRecord?
     /// The outcomes of train tasks; nothing for the sealed split.
     public var outcomes: ExamResults?
+    /// Of a sealed exam, how much better the train tasks went that have twins in it, and how many; for the
+    /// operator.
+    public var twinGap: TwinGap?
     /// How often each fault occurred.
     public var faults: [String: Int]
     /// How long it took, in milliseconds.
     public var durationMilliseconds: Int64
     /// The digests of the plans that its sandboxes were built from, by role.
     public var planDigests: [String: String]
+    /// What a sealed exam commits to: the root of its outcomes; absent in rows of older versions.
+    public var sealedRoot: String?
 
     /// Makes a record of results.
     ///
@@ -114,31 +148,40 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
     ///   - results: its results.
     ///   - durationMilliseconds: how long it took, in milliseconds.
     ///   - planDigests: the digests of the plans, by role.
+    ///   - sealedRoot: what a sealed exam commits to.
     public init(
         of start: ExamStartedRecord,
-        results: ExamResults,
+        results: TrialResults,
         durationMilliseconds: Int64,
-        planDigests: [String: String]
+        planDigests: [String: String],
+        sealedRoot: String? = nil
     ) {
+        self.sealedRoot = sealedRoot
         iteration = start.iteration
         purpose = start.purpose
         split = start.split
         digest = start.digest
         assurance = start.assurance
-        (mean, passed) = Self.figures(of: results)
+        incumbent = start.incumbent
         count = results.planned.count
-        outcomes = start.split == .train ? results : nil
-        faults = results.faultCounts
+        trials = results.trials
+        outcomes = start.split == .train ? results.first : nil
+        faults = TrialResults.faultCounts(of: results.candidate)
         self.durationMilliseconds = durationMilliseconds
         self.planDigests = planDigests
-    }
-
-    /// The mean and the passes; nothing of both where the exam is void.
-    private static func figures(of results: ExamResults) -> (Score?, Int?) {
         do throws(ExamError) {
-            return (try results.mean(), try results.passedTasks().count)
+            mean = try results.mean()
+            incumbentMean = try results.incumbentMean()
+            let always = try results.passedInEveryTrial().count
+            passed = try results.passes()
+            passedAlways = trials > 1 ? always : nil
+            if start.split == .test {
+                interval = IntervalRecord(try ClusteredInterval(candidateOf: results))
+                difference = try ClusteredInterval(differenceOf: results).map(IntervalRecord.init)
+            }
         } catch {
-            return (nil, nil)
+            // A void exam has no figure at all.
+            (mean, incumbentMean, passed, passedAlways) = (nil, nil, nil, nil)
         }
     }
 
@@ -148,15 +191,21 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         split = try reader.word("split", Split.self)
         digest = try reader.digest("digest")
         assurance = try reader.string("assurance")
-        let mean = try reader.optionalNumber("mean")
         passed = try reader.optionalInteger("passed")
-        let count = try reader.integer("count")
-        self.count = count
-        self.mean = try mean.map { mean throws(LoopError) in
-            try reader.exam { () throws(ExamError) in
-                try Score(replayingMean: mean, count: count)
-            }
+        count = try reader.integer("count")
+        trials = try reader.trials()
+        passedAlways = try reader.optionalInteger("passed_always")
+        guard (1...1_000_000).contains(count) else {
+            throw reader.refused("count is not from 1 to 1000000")
         }
+        mean = try reader.mean("mean", of: count * trials)
+        incumbent = try reader.optionalDigest("incumbent")
+        incumbentMean = try reader.mean("incumbent_mean", of: count * trials)
+        guard (incumbentMean != nil) == (incumbent != nil && mean != nil) else {
+            throw reader.refused("incumbent_mean does not go with incumbent and mean")
+        }
+        interval = try IntervalRecord(from: &reader, "interval")
+        difference = try IntervalRecord(from: &reader, "difference")
         let hasOutcomes = try reader.take { reader throws(JSONError) in
             reader.optionalValue("outcomes")
         }
@@ -170,6 +219,11 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         }
         durationMilliseconds = Int64(try reader.integer("duration_ms"))
         planDigests = try reader.digits("plan_digests")
+        sealedRoot = try reader.optionalString("sealed_root")
+        twinGap = try reader.optionalObject("twins").map { reader throws(LoopError) in
+            var reader = reader
+            return try TwinGap(from: &reader)
+        }
         guard split == .train || outcomes == nil else {
             throw reader.refused("a sealed exam lists outcomes of single tasks")
         }
@@ -202,6 +256,12 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         if let mean { writer.add("mean", .number(mean.mean)) }
         if let passed { writer.add("passed", passed) }
         writer.add("count", count)
+        if trials > 1 { writer.add("trials", trials) }
+        if let passedAlways { writer.add("passed_always", passedAlways) }
+        writer.add("incumbent", incumbent)
+        if let interval { writer.add("interval", interval.body) }
+        if let difference { writer.add("difference", difference.body) }
+        if let incumbentMean { writer.add("incumbent_mean", .number(incumbentMean.mean)) }
         if let outcomes {
             var entries = BodyWriter()
             for (task, outcome) in outcomes.all {
@@ -215,5 +275,7 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         writer.add("faults", .object(faults.mapValues { JSONValue($0) }))
         writer.add("duration_ms", .integer(durationMilliseconds))
         writer.add("plan_digests", planDigests)
+        writer.add(optional: "sealed_root", sealedRoot)
+        if let twinGap { writer.add("twins", twinGap.body) }
     }
 }

@@ -139,8 +139,14 @@ public struct DecisionRecord: Sendable, Equatable, RowBody {
     public var suitePassed: Int
     /// The suite tasks that were run.
     public var suiteTotal: Int
+    /// The suite tasks that failed and then passed often enough on fresh seeds, sorted.
+    public var flaky: [TaskID] = []
     /// The best score before, as a number for readers.
     public var bestBefore: Double?
+    /// What the paired test found, where one was made.
+    public var paired: PairedRecord?
+    /// The floors that earned more than the candidate, by name, for the operator.
+    public var underFloors: [String] = []
     /// What will be released of the score, if anything.
     public var released: Proportion?
     /// The commit of an accepted candidate.
@@ -167,7 +173,13 @@ public struct DecisionRecord: Sendable, Equatable, RowBody {
         sealed = try reader.optionalScore("sealed_mean", "sealed_count")
         suitePassed = try reader.integer("suite_passed")
         suiteTotal = try reader.integer("suite_total")
+        flaky = try reader.optionalTasks("flaky")
         bestBefore = try reader.optionalNumber("best_before")
+        paired = try reader.optionalObject("paired").map { found throws(LoopError) in
+            var found = found
+            return try PairedRecord(from: &found)
+        }
+        underFloors = try reader.optionalTexts("under_floors")
         released = try reader.optionalProportion("released")
         commit = try reader.optionalString("commit")
     }
@@ -177,39 +189,17 @@ public struct DecisionRecord: Sendable, Equatable, RowBody {
         writer.add("ticket", ticket)
         writer.add("digest", digest)
         writer.add("verdict", verdict.rawValue)
+        if !underFloors.isEmpty { writer.add("under_floors", JSONValue(underFloors)) }
         if let step { writer.add("step", step) }
         writer.add("reasons", JSONValue(reasons))
         writer.add("sealed_mean", "sealed_count", sealed)
         writer.add("suite_passed", suitePassed)
         writer.add("suite_total", suiteTotal)
+        writer.add(unlessEmpty: "flaky", flaky)
         if let bestBefore { writer.add("best_before", .number(bestBefore)) }
+        if let paired { writer.add("paired", paired.body) }
         writer.add("released", released)
         writer.add(optional: "commit", commit)
-    }
-}
-
-/// The body of a `promotion` row: train tasks that enter the suite.
-public struct PromotionRecord: Sendable, Equatable, RowBody {
-    static let kind = "promotion"
-
-    /// The iteration.
-    public var iteration: Int
-    /// The tasks, sorted; empty where none was newly fixed.
-    public var promoted: [TaskID]
-
-    init(iteration: Int, promoted: [TaskID]) {
-        self.iteration = iteration
-        self.promoted = promoted
-    }
-
-    init(from reader: inout BodyReader) throws(LoopError) {
-        iteration = try reader.integer("iteration")
-        promoted = try reader.tasks("promoted")
-    }
-
-    func write(to writer: inout BodyWriter) {
-        writer.add("iteration", iteration)
-        writer.add("promoted", promoted)
     }
 }
 
@@ -229,6 +219,8 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
     public var slot: Int64
     /// What this told about sealed tasks, at the most; absent in rows of older versions.
     public var bits: ReleasedBits?
+    /// What its manifest predicted against what happened; absent where an operator asked.
+    public var manifest: ManifestScore?
 
     init(of decision: DecisionRecord, slot: Int64, bits: ReleasedBits? = nil) {
         self.bits = bits
@@ -249,6 +241,10 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
             var reader = reader
             return try ReleasedBits(from: &reader)
         }
+        manifest = try reader.optionalObject("manifest").map { reader throws(LoopError) in
+            var reader = reader
+            return try ManifestScore(from: &reader)
+        }
     }
 
     func write(to writer: inout BodyWriter) {
@@ -258,5 +254,6 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
         writer.add("released", released)
         writer.add("slot_ms", .integer(slot))
         if let bits { writer.add("bits", bits.body) }
+        if let manifest { writer.add("manifest", manifest.body) }
     }
 }

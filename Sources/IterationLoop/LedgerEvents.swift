@@ -54,6 +54,8 @@ public enum LedgerEvent: Sendable, Equatable {
     case decision(DecisionRecord)
     /// Train tasks entered the suite.
     case promotion(PromotionRecord)
+    /// The operator took a task out of the suite.
+    case retirement(RetirementRecord)
     /// The coding agent's side was told.
     case release(ReleaseRecord)
     /// Something was tried and stopped.
@@ -70,13 +72,15 @@ public enum LedgerEvent: Sendable, Equatable {
     case stop(reason: String)
     /// Work that counts for nothing.
     case void(VoidRecord)
+    /// A wire that no honest work touches was touched.
+    case tripwire(TripwireRecord)
     /// A row that says nothing about the campaign.
     case other(kind: String, body: JSONValue)
 
     /// The kinds whose rows say nothing about the campaign.
     static let otherKinds: Set<String> = [
-        "sandbox-started", "sandbox-exited", "tripwire", "view-rendered", "migrated",
-        "model-usage",
+        "sandbox-started", "sandbox-exited", "view-rendered", "migrated", "model-usage",
+        "unpublished", BudgetExtension.kind, "unnotified", "pruned", "key-rotated", "key-replaced",
     ]
 
     /// Reads a row.
@@ -101,6 +105,7 @@ public enum LedgerEvent: Sendable, Equatable {
         case "exam-ended": self = .examEnded(try ExamEndedRecord(body))
         case "decision": self = .decision(try DecisionRecord(body))
         case "promotion": self = .promotion(try PromotionRecord(body))
+        case "retirement": self = .retirement(try RetirementRecord(body))
         case "release": self = .release(try ReleaseRecord(body))
         case "refusal": self = .refusal(try RefusalRecord(body))
         case "learning": self = .learning(try LearningRecord(body))
@@ -110,6 +115,7 @@ public enum LedgerEvent: Sendable, Equatable {
             self = kind == "pause" ? .pause : .resume
         case "stop": self = .stop(reason: try Self.reason(body, kind))
         case "void": self = .void(try VoidRecord(body))
+        case "tripwire": self = .tripwire(try TripwireRecord(body))
         default:
             guard Self.otherKinds.contains(kind) else {
                 throw .badRecord(kind: kind, reason: "the kind is unknown")
@@ -141,6 +147,7 @@ public enum LedgerEvent: Sendable, Equatable {
         case .examEnded: "exam-ended"
         case .decision: "decision"
         case .promotion: "promotion"
+        case .retirement: "retirement"
         case .release: "release"
         case .refusal: "refusal"
         case .learning: "learning"
@@ -149,6 +156,7 @@ public enum LedgerEvent: Sendable, Equatable {
         case .resume: "resume"
         case .stop: "stop"
         case .void: "void"
+        case .tripwire: "tripwire"
         case .other(let kind, _): kind
         }
     }
@@ -168,12 +176,14 @@ public enum LedgerEvent: Sendable, Equatable {
         case .examEnded(let record): record.body
         case .decision(let record): record.body
         case .promotion(let record): record.body
+        case .retirement(let record): record.body
         case .release(let record): record.body
         case .refusal(let record): record.body
         case .learning(let record): record.body
         case .revert(let record): record.body
         case .pause, .resume: [:]
         case .void(let record): record.body
+        case .tripwire(let record): record.body
         case .other(_, let body): body
         }
     }

@@ -41,12 +41,16 @@ public enum LoopEvent: Sendable, Equatable {
     case examCancelled
     /// Something that another layer refused, to be kept.
     case refused(RefusalRecord)
+    /// A tripwire fired.
+    case tripped(TripwireRecord)
     /// The operator pauses.
     case pause
     /// The operator resumes.
     case resume
     /// The operator stops, with a reason for the record.
     case stop(reason: String)
+    /// What the run may use has changed.
+    case rules(LoopRuleChange)
     /// Time passed.
     case tick
 
@@ -65,9 +69,11 @@ public enum LoopEvent: Sendable, Equatable {
         case .examEnded: "the end of an exam"
         case .examCancelled: "a cancelled exam"
         case .refused: "a refusal"
+        case .tripped: "a tripwire"
         case .pause: "pause"
         case .resume: "resume"
         case .stop: "stop"
+        case .rules: "a change of budgets"
         case .tick: "a tick"
         }
     }
@@ -102,11 +108,15 @@ public struct SnapshotFacts: Sendable, Equatable {
 /// How an exam ended.
 public struct ExamReport: Sendable, Equatable {
     /// The outcomes.
-    public let results: ExamResults
+    public let results: TrialResults
     /// How long it took, in milliseconds.
     public let durationMilliseconds: Int64
     /// The digests of the plans that its sandboxes were built from, by role.
     public let planDigests: [String: String]
+    /// What a sealed exam commits to.
+    public let sealedRoot: String?
+    /// Of a sealed exam, how much better the train tasks went that have twins in it.
+    public var twinGap: TwinGap?
 
     /// Makes a report.
     ///
@@ -114,11 +124,14 @@ public struct ExamReport: Sendable, Equatable {
     ///   - results: the outcomes.
     ///   - durationMilliseconds: how long it took, in milliseconds.
     ///   - planDigests: the digests of the plans, by role.
+    ///   - sealedRoot: what a sealed exam commits to.
     public init(
-        results: ExamResults,
+        results: TrialResults,
         durationMilliseconds: Int64,
-        planDigests: [String: String]
+        planDigests: [String: String],
+        sealedRoot: String? = nil
     ) {
+        self.sealedRoot = sealedRoot
         self.results = results
         self.durationMilliseconds = durationMilliseconds
         self.planDigests = planDigests
@@ -182,8 +195,27 @@ public struct ExamRequest: Sendable, Equatable {
     public let commit: String?
     /// The iteration.
     public let iteration: Int
+    /// How often every task is run; at least 1.
+    public let trials: Int
+    /// The incumbent that runs the same tasks, and its commit where it has one.
+    public let incumbent: Incumbent?
 
-    init(_ exam: ExamStartedRecord, tasks: [TaskID]?, commit: String?) {
+    /// An incumbent in an exam.
+    public struct Incumbent: Sendable, Equatable {
+        /// The candidate that is the best one so far.
+        public let digest: CandidateDigest
+        /// Its commit; nothing for a template that was not kept.
+        public let commit: String?
+    }
+
+    init(
+        _ exam: ExamStartedRecord,
+        tasks: [TaskID]?,
+        commit: String?,
+        incumbentCommit: String? = nil
+    ) {
+        trials = exam.trials
+        incumbent = exam.incumbent.map { Incumbent(digest: $0, commit: incumbentCommit) }
         purpose = exam.purpose
         split = exam.split
         digest = exam.digest
@@ -220,6 +252,12 @@ public enum EndReason: Sendable, Equatable {
     case submissionsSpent
     /// The running time is over.
     case timeSpent
+    /// As many paired tests were made as the error budget allows.
+    case errorSpent
+    /// The next answer could tell more of sealed tasks than the release budget allows.
+    case releaseSpent
+    /// What this run was bound to is reached: hours, iterations or cost.
+    case boundReached(String)
     /// The score did not rise for too long.
     case noImprovement
     /// The coding agent's process ended.
@@ -235,6 +273,9 @@ public enum EndReason: Sendable, Equatable {
         case .iterationsSpent: "the budget of iterations is spent"
         case .submissionsSpent: "the budget of submissions is spent"
         case .timeSpent: "the budget of hours is spent"
+        case .errorSpent: "the error budget of the gate's paired tests is spent"
+        case .releaseSpent: "the release budget of bits about sealed tasks is spent"
+        case .boundReached(let what): "the bound of this run's \(what) is reached"
         case .noImprovement: "the score did not rise for as long as the budget allows"
         case .agentExited(let how): how.text
         case .tooManyRefusals: "the coding agent was refused too often"

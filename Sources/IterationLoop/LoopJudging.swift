@@ -6,7 +6,7 @@ internal import StrictJSON
 
 extension LoopMachine {
     mutating func beginJudging(
-        _ manifest: AgentRequest.Manifest,
+        _ manifest: AgentRequest.Manifest?,
         _ facts: SnapshotFacts,
         for connection: ConnectionID
     ) throws(LoopError) {
@@ -16,11 +16,11 @@ extension LoopMachine {
             iteration: state.iteration + 1,
             ticket: state.nextTicket,
             digest: facts.digest,
-            manifest: manifest.body,
+            manifest: manifest?.body ?? [:],
             commit: facts.commit
         )
         try record(.intent(intent))
-        act(.reply(connection, ["ok": true, "ticket": .string(intent.ticket)]))
+        act(.reply(connection, Self.submitted(intent)))
         let until = now.later(by: rules.graceMilliseconds)
         current = .judging(Judgement(intent, stage: .queued(until: until)))
     }
@@ -61,28 +61,46 @@ extension LoopMachine {
         var judgement = given
         if judgement.decision == nil {
             if judgement.suite == nil, state.suite.isEmpty { judgement.suite = .empty }
-            guard let suite = judgement.suite else {
-                try examine(.suite, state.suite, judgement)
-                return
+            if let due = dueExam(judgement) {
+                return try examine(due.purpose, due.tasks, judgement)
             }
-            let one = Gate.stepOne(suite, rules: genesis.rules)
-            if judgement.sealed == nil, genesis.rules.runsSealedExam(after: one) {
-                try examine(.sealed, nil, judgement)
-                return
-            }
-            try decide(&judgement, suite)
+            try decide(&judgement, weighed(judgement).suite)
         }
         if judgement.decision?.verdict == .accepted, state.open?.promotion == nil {
-            let failing = state.evidence?.failing ?? []
+            let failing = (state.evidence?.failing ?? []).filter { !rules.impossible.contains($0) }
             if judgement.recheck == nil, !failing.isEmpty {
-                try examine(.recheck, failing, judgement)
-                return
+                return try examine(.recheck, failing, judgement)
             }
-            try promote(&judgement)
+            let found = promotion(judgement)
+            guard found.open.isEmpty else { return try examine(.confirm, found.open, judgement) }
+            let row = PromotionRecord(iteration: judgement.intent.iteration, promotion: found)
+            judgement.promotion = row
+            try record(.promotion(row))
         }
         judgement.stage = .releasing(at: now.onGrid(of: rules.gridMilliseconds))
         current = .judging(judgement)
         try advance(judgement)
+    }
+
+    /// The next exam before the decision; none where nothing that it shows would count.
+    private func dueExam(_ judgement: Judgement) -> (purpose: ExamPurpose, tasks: [TaskID]?)? {
+        if voidance(of: judgement) != nil { return nil }
+        if judgement.sentinels == nil, !rules.sentinels.isEmpty {
+            return (.sentinel, rules.sentinels)
+        }
+        guard judgement.suite != nil else { return (.suite, state.suite) }
+        let weighed = weighed(judgement)
+        guard weighed.open.isEmpty else { return (.protect, weighed.open) }
+        let one = Gate.stepOne(weighed.suite, rules: genesis.rules)
+        let isDue = judgement.sealed == nil && genesis.rules.runsSealedExam(after: one)
+        return isDue ? (.sealed, nil) : nil
+    }
+
+    /// Why the candidate is void whatever it scores, if it is.
+    private func voidance(of judgement: Judgement) -> GateReason? {
+        if state.tripped.contains(judgement.intent.digest) { return .tripwire }
+        guard let voided = judgement.sentinels?.voided.count, voided > 0 else { return nil }
+        return .sentinelsVoid(voided: voided)
     }
 
     private mutating func examine(
@@ -91,7 +109,7 @@ extension LoopMachine {
         _ given: Judgement
     ) throws(LoopError) {
         var judgement = given
-        let exam = ExamStartedRecord(
+        var exam = ExamStartedRecord(
             iteration: judgement.intent.iteration,
             purpose: purpose,
             split: purpose == .sealed ? .test : .train,
@@ -99,8 +117,13 @@ extension LoopMachine {
             digest: judgement.intent.digest,
             assurance: genesis.assurance
         )
+        if purpose == .sealed {
+            exam.trials = genesis.rules.trials
+            if genesis.rules.sealed != .ratchet { exam.incumbent = state.best?.digest }
+        }
         try record(.examStarted(exam))
-        act(.runExam(ExamRequest(exam, tasks: tasks, commit: judgement.intent.commit)))
+        let (commit, best) = (judgement.intent.commit, state.best?.commit)
+        act(.runExam(ExamRequest(exam, tasks: tasks, commit: commit, incumbentCommit: best)))
         judgement.stage = .examining(exam, planned: tasks)
         current = .judging(judgement)
     }
@@ -121,42 +144,45 @@ extension LoopMachine {
     /// Puts results where the gate looks for them; an exam that is void is run again, within
     /// limits, together with the other one.
     private mutating func file(
-        _ results: ExamResults,
+        _ results: TrialResults,
         of purpose: ExamPurpose,
         _ given: Judgement
     ) throws(LoopError) {
         var judgement = given
         judgement.stage = .ready
         switch purpose {
-        case .suite: judgement.suite = .examined(results)
+        case .suite: judgement.suite = .examined(results.first)
         case .sealed: judgement.sealed = results
-        case .recheck: judgement.recheck = results
-        case .baseline, .floor, .train: break
+        case .recheck: judgement.recheck = results.first
+        case .sentinel: judgement.sentinels = results.first
+        case .protect: judgement.repeats.append(results.first)
+        case .confirm: judgement.confirmations.append(results.first)
+        case .baseline, .floor, .train, .final: break
         }
-        if results.isVoid, purpose != .recheck {
+        if results.isVoid, ![.recheck, .protect, .confirm].contains(purpose) {
             judgement.voidedExams += 1
-            if judgement.voidedExams < rules.exams, mayRepeat, stopping == nil {
+            if judgement.voidedExams < rules.exams, mayRepeat, !isWithoutRepetition, stopping == nil
+            {
                 judgement.suite = nil
+                judgement.repeats = []
                 judgement.sealed = nil
-                let reason = "infrastructure broke in \(results.voided.count) tasks"
-                try record(
-                    .void(
-                        VoidRecord(
-                            iteration: judgement.intent.iteration,
-                            ticket: nil,
-                            reason: "\(reason) of the \(purpose.rawValue) exam; it is run again"
-                        )
-                    )
-                )
+                judgement.sentinels = nil
+                let codes = TrialResults.faultCounts(of: results.candidate).keys.sorted()
+                let exam = "\(results.voidedCount) rollouts of the \(purpose.rawValue) exam"
+                let broke = "infrastructure broke (\(codes.joined(separator: ", "))) in \(exam)"
+                try record(.void(VoidRecord(repeating: judgement.intent, because: broke)))
             }
         }
         current = .judging(judgement)
         if let reason = stopping { try finish(reason) }
     }
 
+    /// Whether the campaign ran as many void exams again as it may.
+    private var isWithoutRepetition: Bool { state.usage.repetitions >= GateRules.mostRepetitions }
+
     /// Whether the budget of submissions holds a repetition; an operator's judgement has no budget.
     private var mayRepeat: Bool {
-        !rules.hasCodingAgent || state.usage.submissions < rules.submissions
+        spentError == nil && (!rules.hasCodingAgent || state.usage.submissions < rules.submissions)
     }
 
     mutating func endCancelled() throws(LoopError) {
@@ -168,23 +194,29 @@ extension LoopMachine {
         _ judgement: inout Judgement,
         _ suite: SuiteEvidence
     ) throws(LoopError) {
-        let gate = Gate.decide(
-            suite: suite,
-            sealed: judgement.sealed,
-            best: state.best?.score,
-            rules: genesis.rules
-        )
+        let gate =
+            voidance(of: judgement).map { .void([$0]) }
+            ?? Gate.decide(
+                suite: suite,
+                sealed: judgement.sealed,
+                best: state.best?.score,
+                rules: genesis.rules,
+                isLastTry: judgement.voidedExams > 1 || isWithoutRepetition
+            )
         var decision = DecisionRecord(
             of: judgement.intent,
-            verdict: Self.verdict(gate),
+            verdict: Verdict(rawValue: gate.verdict) ?? .void,
             step: gate.refusingStep?.rawValue,
             reasons: gate.reasons.map(\.exactText)
         )
-        (decision.suitePassed, decision.suiteTotal) = Self.figures(suite)
+        (decision.suitePassed, decision.suiteTotal) = Self.figures(judgement.suite)
+        decision.flaky = weighed(judgement).flaky
         decision.sealed = state.open?.sealed
         decision.bestBefore = state.best?.score.mean
+        decision.underFloors = decision.sealed.map { state.floors(above: $0) } ?? []
+        decision.paired = gate.finding.map { PairedRecord($0) }
         if case .accept(let score, _) = gate {
-            decision.released = genesis.releaseQuantum.map { score.released(quantum: $0) }
+            decision.released = genesis.release.told(of: score, after: state.lastTold)
             decision.commit = judgement.intent.commit
         }
         judgement.decision = decision
@@ -195,16 +227,8 @@ extension LoopMachine {
         }
     }
 
-    private static func verdict(_ gate: GateDecision) -> Verdict {
-        switch gate {
-        case .accept: .accepted
-        case .reject: .rejected
-        case .void: .void
-        }
-    }
-
-    private static func figures(_ suite: SuiteEvidence) -> (passed: Int, total: Int) {
-        guard case .examined(let results) = suite else { return (0, 0) }
+    private static func figures(_ suite: SuiteEvidence?) -> (passed: Int, total: Int) {
+        guard case .examined(let results)? = suite else { return (0, 0) }
         do throws(ExamError) {
             return (try results.passedTasks().count, results.planned.count)
         } catch {
@@ -212,28 +236,17 @@ extension LoopMachine {
         }
     }
 
-    private mutating func promote(_ judgement: inout Judgement) throws(LoopError) {
-        if let recheck = judgement.recheck, let evidence = state.evidence {
-            judgement.promoted = Gate.promotion(evidence: evidence, recheck: recheck)
-        }
-        try record(
-            .promotion(
-                PromotionRecord(
-                    iteration: judgement.intent.iteration,
-                    promoted: judgement.promoted
-                )
-            )
-        )
-    }
-
     private mutating func release(_ judgement: Judgement, at slot: Moment) throws(LoopError) {
         guard let decision = judgement.decision else {
             fatalError("only a decided candidate is released")
         }
-        let bits = ReleasedBits(of: decision, genesis, rules)
-        try record(.release(ReleaseRecord(of: decision, slot: slot.milliseconds, bits: bits)))
+        let (told, began) = (state.open?.lastTold, state.open?.sealedBegan ?? true)
+        let bits = ReleasedBits(of: decision, genesis, rules, after: told, wasExamined: began)
+        var row = ReleaseRecord(of: decision, slot: slot.milliseconds, bits: bits)
+        row.manifest = state.predictions.score(under: rules)
+        try record(.release(row))
         act(.render)
-        let answer = Self.answer(judgement, decision)
+        let answer = Self.answer(judgement, decision, row.manifest)
         answers[decision.ticket] = answer
         for connection in judgement.waiting {
             act(.reply(connection, answer))

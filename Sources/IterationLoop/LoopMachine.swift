@@ -19,7 +19,7 @@ public struct LoopMachine: Sendable, Equatable {
     /// Where the experiment stands.
     public internal(set) var state: CampaignState
     /// What the run may use and how it behaves.
-    public let rules: LoopRules
+    public internal(set) var rules: LoopRules
     let genesis: GenesisRecord
     let facts: JSONValue
 
@@ -134,8 +134,10 @@ public struct LoopMachine: Sendable, Equatable {
         case .examEnded(let report): try endExam(report)
         case .examCancelled: try endCancelled()
         case .refused(let record): try note(record)
+        case .tripped(let record): try note(record)
         case .pause, .resume: try setPaused(event == .pause)
         case .stop(let reason): try stop(reason)
+        case .rules(let change): try take(change)
         case .tick: break
         }
     }

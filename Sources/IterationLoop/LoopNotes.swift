@@ -1,14 +1,25 @@
 internal import ExamResults
 internal import StrictJSON
+internal import Workspace
 
 // What the coding agent is told of itself and notes: nothing that a verdict is made of changes here.
 
 extension LoopMachine {
+    mutating func refuse(
+        _ code: String,
+        _ verb: String,
+        _ reason: String,
+        remedy: String,
+        to connection: ConnectionID
+    ) throws(LoopError) {
+        try refuse(.table(code, verb, reason, remedy: remedy), to: connection)
+    }
+
     mutating func learn(
-        _ text: String,
+        _ note: LearningNote,
         from connection: ConnectionID
     ) throws(LoopError) {
-        let bytes = state.usage.learningBytes + text.utf8.count
+        let bytes = state.usage.learningBytes + note.byteCount
         guard state.learnings.count < AgentRequest.mostLearnings else {
             try refuse(
                 "learnings-full",
@@ -30,7 +41,7 @@ extension LoopMachine {
             )
             return
         }
-        try record(.learning(LearningRecord(iteration: workingIteration, text: text)))
+        try record(.learning(LearningRecord(iteration: workingIteration, note: note)))
         renderUnlessJudging()
         let left = AgentRequest.allLearningsLimit - bytes
         act(.reply(connection, ["ok": true, "message": "noted; \(left) bytes are left"]))

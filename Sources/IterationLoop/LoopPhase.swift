@@ -48,7 +48,7 @@ struct Copying: Sendable, Equatable {
 
     enum Wish: Sendable, Equatable {
         case train([TaskID]?)
-        case submit(AgentRequest.Manifest)
+        case submit(AgentRequest.Manifest?)
         case revert
     }
 }
@@ -64,12 +64,17 @@ struct Training: Sendable, Equatable {
 struct Judgement: Sendable, Equatable {
     let intent: IntentRecord
     var stage: Stage
+    var sentinels: ExamResults?
     var suite: SuiteEvidence?
-    var sealed: ExamResults?
+    var sealed: TrialResults?
+    /// The suite tasks that failed, on fresh seeds.
+    var repeats: [ExamResults] = []
     var recheck: ExamResults?
+    /// The train tasks that pass anew, on fresh seeds.
+    var confirmations: [ExamResults] = []
     var decision: DecisionRecord?
     var agentReasons: [String] = []
-    var promoted: [TaskID] = []
+    var promotion: PromotionRecord?
     var waiting: [ConnectionID] = []
     var voidedExams = 0
 

@@ -14,8 +14,21 @@ extension LoopMachine {
         remedy: "nothing is left to do"
     )
 
-    static func judged(_ iteration: Int) -> RequestRefusal {
-        RequestRefusal(
+    /// The answer to a submission that is taken.
+    static func submitted(_ intent: IntentRecord) -> JSONValue {
+        var members: [String: JSONValue] = ["ok": true, "ticket": .string(intent.ticket)]
+        if intent.manifest == [:] {
+            members["warning"] = .string(
+                "no manifest: nothing is predicted, and this counts in what is known of you"
+            )
+        }
+        return .object(members)
+    }
+
+    /// The refusal of a file that an iteration judged before, if one did.
+    static func judged(_ before: Int?) -> RequestRefusal? {
+        guard let iteration = before else { return nil }
+        return RequestRefusal(
             layer: .requestTable,
             code: "judged-before",
             attempt: "submit",
@@ -23,6 +36,21 @@ extension LoopMachine {
                 ? "this file is the template, byte for byte"
                 : "this file was judged in iteration \(iteration), byte for byte",
             remedy: "change the file; the same bytes get no second try"
+        )
+    }
+
+    /// The refusal of any file once no paired test is left.
+    var spentError: RequestRefusal? {
+        guard let budget = genesis.rules.sealed.budget, state.usage.tests >= budget.tests else {
+            return nil
+        }
+        return RequestRefusal(
+            layer: .requestTable,
+            code: "error-budget",
+            attempt: "submit",
+            reason: "the \(budget.tests) tests that the gate's error budget allows were made",
+            remedy: "nothing further can be judged in this experiment; the operator can prepare a"
+                + " new one"
         )
     }
 
@@ -64,7 +92,11 @@ extension LoopMachine {
     }
 
     /// What the coding agent is told: train outcomes and rounded figures, nothing else.
-    static func answer(_ judgement: Judgement, _ decision: DecisionRecord) -> JSONValue {
+    static func answer(
+        _ judgement: Judgement,
+        _ decision: DecisionRecord,
+        _ manifest: ManifestScore?
+    ) -> JSONValue {
         var suite: JSONValue = [:]
         if case .examined(let results)? = judgement.suite { suite = rewards(results) }
         return [
@@ -75,8 +107,12 @@ extension LoopMachine {
             "reasons": JSONValue(judgement.agentReasons),
             "suite": suite,
             "released_score": decision.released.map { .number($0.value) } ?? nil,
-            "promoted": JSONValue(judgement.promoted.map(\.text)),
+            "promoted": JSONValue((judgement.promotion?.promoted ?? []).map(\.text)),
+            "quarantined": JSONValue(
+                (judgement.promotion?.promotion.quarantined ?? []).map(\.text)
+            ),
             "iteration": JSONValue(decision.iteration),
+            "manifest": manifest?.body ?? nil,
         ]
     }
 }
@@ -89,5 +125,112 @@ extension Copying.Wish {
         case .submit: "submit"
         case .revert: "revert"
         }
+    }
+}
+
+// Refusals of the table in words; that it refuses is decided where they are used.
+extension RequestRefusal {
+    /// The answer to what is no request at all.
+    static func noRequest(_ reason: String) -> RequestRefusal {
+        table(
+            "malformed",
+            "send a request",
+            reason,
+            remedy: "send one JSON object with a verb"
+        )
+    }
+
+    /// The answer to a text that would not look like what it is.
+    static func notPlain(_ verb: String, _ name: String) -> RequestRefusal {
+        let reason = "\(name) holds control characters or marks that turn the writing"
+        return table("not-plain", verb, reason, remedy: "send plain text")
+    }
+
+    /// The answer to an empty list of tasks.
+    static func noTask(_ verb: String, _ name: String) -> RequestRefusal {
+        let remedy = "leave it out to run the whole train split"
+        return table("no-task", verb, "\(name) is empty", remedy: remedy)
+    }
+
+    /// The answer to a file that is none to be judged.
+    static func copy(
+        _ code: String,
+        for wish: Copying.Wish,
+        _ reason: String,
+        remedy: String
+    ) -> RequestRefusal {
+        RequestRefusal(
+            layer: .snapshot,
+            code: code,
+            attempt: "\(wish.verb) a file that is \(code)",
+            reason: reason,
+            remedy: remedy
+        )
+    }
+
+    /// A refusal of the table.
+    static func table(
+        _ code: String,
+        _ verb: String,
+        _ reason: String,
+        remedy: String
+    ) -> RequestRefusal {
+        RequestRefusal(
+            layer: .requestTable,
+            code: code,
+            attempt: verb,
+            reason: reason,
+            remedy: remedy
+        )
+    }
+
+    /// The answer to a submission without a manifest, where policy demands one.
+    static let noManifest = table(
+        "no-manifest",
+        "submit",
+        "the submission has no manifest, and this experiment takes none without",
+        remedy:
+            "write {\"hypothesis\": …, \"expected_fixes\": [train tasks], \"tasks_at_risk\": […]}"
+            + " to a file and hand it in with «exam submit --manifest FILE»"
+    )
+
+    /// The answer to who asks for a result that is none of this run.
+    static let unknownTicket = table(
+        "unknown-ticket",
+        "result",
+        "no submission of this run has this ticket",
+        remedy: "use the ticket that «exam submit» printed"
+    )
+
+    /// The answer to one call too many.
+    static func waiters(_ most: Int) -> RequestRefusal {
+        table(
+            "too-many-waiters",
+            "result",
+            "\(most) calls wait for it already",
+            remedy: "wait with one call"
+        )
+    }
+
+    /// The answer to a train exam too many.
+    static func trainBudget(_ most: Int) -> RequestRefusal {
+        table(
+            "train-budget",
+            "train",
+            "the budget of \(most) train exams is spent",
+            remedy: "submit, or end"
+        )
+    }
+
+    /// The answer to what has to wait.
+    static func busy(_ verb: String, _ phase: Phase) -> RequestRefusal {
+        let reason =
+            switch phase {
+            case .judging: "a submission is being judged"
+            case .training: "a train exam is running"
+            case .copying: "the candidate is being copied out"
+            case .idle, .editing, .ended: "the run is paused"
+            }
+        return table("busy", verb, reason, remedy: "wait for its answer, then ask again")
     }
 }

@@ -27,7 +27,7 @@ extension LoopMachine {
         case .train(let tasks): try train(tasks, for: connection)
         case .submit(let manifest): try submit(manifest, for: connection)
         case .result(let ticket): try result(of: ticket, for: connection)
-        case .learn(let text): try learn(text, from: connection)
+        case .learn(let note): try learn(note, from: connection)
         case .status: try status(for: connection)
         case .revert: try revert(for: connection)
         case .diff: try diff(for: connection)
@@ -53,37 +53,20 @@ extension LoopMachine {
     }
 
     /// Keeps what another layer refused.
+    ///
+    /// Counted calls never end a run: a candidate in a sealed exam could otherwise tell by their number.
     mutating func note(_ record: RefusalRecord) throws(LoopError) {
         switch current {
         case .idle, .ended: throw unexpected(.refused(record))
         case .editing, .copying, .training, .judging: break
         }
         try self.record(.refusal(record))
-        refusals += 1
+        if record.count == nil { refusals += 1 }
         try endAfterTooMany()
     }
 
     private mutating func endAfterTooMany() throws(LoopError) {
         if refusals >= rules.refusals { try end(.tooManyRefusals) }
-    }
-
-    mutating func refuse(
-        _ code: String,
-        _ verb: String,
-        _ reason: String,
-        remedy: String,
-        to connection: ConnectionID
-    ) throws(LoopError) {
-        try refuse(
-            RequestRefusal(
-                layer: .requestTable,
-                code: code,
-                attempt: verb,
-                reason: reason,
-                remedy: remedy
-            ),
-            to: connection
-        )
     }
 
     /// Whether the coding agent may change or hand in something now; if not, it is told so.
@@ -92,20 +75,7 @@ extension LoopMachine {
         _ connection: ConnectionID
     ) throws(LoopError) -> Bool {
         guard case .editing = current, !state.isPaused else {
-            let reason =
-                switch current {
-                case .judging: "a submission is being judged"
-                case .training: "a train exam is running"
-                case .copying: "the candidate is being copied out"
-                case .idle, .editing, .ended: "the run is paused"
-                }
-            try refuse(
-                "busy",
-                verb,
-                reason,
-                remedy: "wait for its answer, then ask again",
-                to: connection
-            )
+            try refuse(.busy(verb, current), to: connection)
             return false
         }
         return true
@@ -117,23 +87,19 @@ extension LoopMachine {
     ) throws(LoopError) {
         guard try isEditing("train", connection) else { return }
         guard !rules.hasCodingAgent || state.usage.trainRuns < rules.trainRuns else {
-            try refuse(
-                "train-budget",
-                "train",
-                "the budget of \(rules.trainRuns) train exams is spent",
-                remedy: "submit, or end",
-                to: connection
-            )
-            return
+            return try refuse(.trainBudget(rules.trainRuns), to: connection)
         }
         copy(Copying(connection: connection, wish: .train(tasks)), for: .train)
     }
 
     private mutating func submit(
-        _ manifest: AgentRequest.Manifest,
+        _ manifest: AgentRequest.Manifest?,
         for connection: ConnectionID
     ) throws(LoopError) {
         guard try isEditing("submit", connection) else { return }
+        guard manifest != nil || !rules.demandsManifest else {
+            return try refuse(.noManifest, to: connection)
+        }
         copy(Copying(connection: connection, wish: .submit(manifest)), for: .submit)
     }
 
@@ -154,24 +120,10 @@ extension LoopMachine {
             return
         }
         guard case .judging(var judgement) = current, judgement.intent.ticket == ticket else {
-            try refuse(
-                "unknown-ticket",
-                "result",
-                "no submission of this run has this ticket",
-                remedy: "use the ticket that «exam submit» printed",
-                to: connection
-            )
-            return
+            return try refuse(.unknownTicket, to: connection)
         }
         guard judgement.waiting.count < rules.waiters else {
-            try refuse(
-                "too-many-waiters",
-                "result",
-                "\(rules.waiters) calls wait for it already",
-                remedy: "wait with one call",
-                to: connection
-            )
-            return
+            return try refuse(.waiters(rules.waiters), to: connection)
         }
         judgement.waiting.append(connection)
         if case .queued = judgement.stage { judgement.stage = .ready }

@@ -1,11 +1,24 @@
+public import ExamResults
 public import Workspace
 
 /// What a run may use and how it behaves; the gate's own rules stand in the genesis.
 public struct LoopRules: Sendable, Equatable {
-    /// The most judged candidates.
-    public var iterations = 50
-    /// The longest running time, pauses not counted, in milliseconds.
-    public var runMilliseconds: Int64 = 12 * 3_600_000
+    /// The most judged candidates: the budget's, or the run's own bound where that is tighter.
+    public var iterations: Int {
+        get { min(iterationBudget, iterationBound ?? .max) }
+        set { iterationBudget = newValue }
+    }
+    /// The longest running time, pauses not counted, in milliseconds; the same of the two.
+    public var runMilliseconds: Int64 {
+        get { min(millisecondBudget, millisecondBound ?? .max) }
+        set { millisecondBudget = newValue }
+    }
+    var iterationBudget = 50
+    var millisecondBudget: Int64 = 12 * 3_600_000
+    var iterationBound: Int?
+    var millisecondBound: Int64?
+    /// Why the run must end at the next moment at which nothing is judged, where it must.
+    var boundEnd: EndReason?
     /// The most train exams that the coding agent may ask for.
     public var trainRuns = 500
     /// The decisions in a row without a higher score that end the run.
@@ -14,6 +27,8 @@ public struct LoopRules: Sendable, Equatable {
     public var submissions = 100
     /// The grid of times at which results are told, in milliseconds; above 0.
     public var gridMilliseconds: Int64 = 2_000
+    /// The cluster of each train task, of which a suite may be allowed so many.
+    public var clusters: [TaskID: String] = [:]
     /// The most rollouts of an exam at one time.
     public var concurrency = 4
     /// The longest that one rollout can take, in milliseconds: what a candidate can stretch an exam by.
@@ -30,6 +45,14 @@ public struct LoopRules: Sendable, Equatable {
     public var reverts = 200
     /// The results that the coding agent may wait for at the same time.
     public var waiters = 4
+    /// Whether a submission without a manifest is refused.
+    public var demandsManifest = true
+    /// The coding agent's profile, under which its manifests are scored.
+    public var codingAgent = "command"
+    /// The train tasks that every candidate is examined on before step 1, sorted: they watch for cheats.
+    public var sentinels: [TaskID] = []
+    /// The tasks among them that nobody can pass: they are not rechecked, and so never promoted.
+    public var impossible: Set<TaskID> = []
     /// Whether a coding agent is started; not so where the operator judges one file.
     public var hasCodingAgent = true
 
@@ -46,6 +69,8 @@ public struct LoopRules: Sendable, Equatable {
         noImprovement = config.budget.noImprovement
         submissions = config.budget.submissions
         concurrency = max(1, config.maximumConcurrency)
+        demandsManifest = config.manifest.missing == .refuse
+        if case .profile(let name) = config.codingAgent.program { codingAgent = name }
         gridMilliseconds = max(1, config.release.grid.wholeMilliseconds)
     }
 }

@@ -22,16 +22,15 @@ extension LoopMachine {
         var judgement = Judgement(open.intent, stage: .ready)
         judgement.decision = decision
         judgement.recheck = open.recheck
-        judgement.promoted = open.promotion?.promoted ?? []
+        judgement.confirmations = open.confirmations
+        judgement.promotion = open.promotion
         current = .judging(judgement)
     }
 
     /// Voids an intent whose run was cut off and judges the same candidate under a new one.
     private mutating func judgeAgain(_ intent: IntentRecord) throws(LoopError) {
         let reason = "the run before this one ended while the candidate was judged"
-        try record(
-            .void(VoidRecord(iteration: intent.iteration, ticket: intent.ticket, reason: reason))
-        )
+        try record(.void(VoidRecord(closing: intent, because: reason)))
         let again = IntentRecord(
             iteration: state.iteration + 1,
             ticket: state.nextTicket,
@@ -67,10 +66,13 @@ extension LoopMachine {
     /// The first budget that is spent, if one is.
     var spentBudget: EndReason? {
         let usage = state.usage
-        if usage.iterations >= rules.iterations { return .iterationsSpent }
+        if let reason = rules.boundEnd { return reason }
+        if usage.iterations >= rules.iterations { return rules.iterationsEnd }
         if usage.submissions >= rules.submissions { return .submissionsSpent }
+        if spentError != nil { return .errorSpent }
+        if spentRelease != nil { return .releaseSpent }
         if usage.sinceImprovement >= rules.noImprovement { return .noImprovement }
-        if state.elapsedMilliseconds(at: now) >= rules.runMilliseconds { return .timeSpent }
+        if state.elapsedMilliseconds(at: now) >= rules.runMilliseconds { return rules.timeEnd }
         return nil
     }
 
@@ -145,12 +147,7 @@ extension LoopMachine {
         case .idle, .editing, .ended: break
         }
         if let open = state.open, open.decision == nil {
-            let record = VoidRecord(
-                iteration: open.intent.iteration,
-                ticket: open.intent.ticket,
-                reason: reason.text
-            )
-            try self.record(.void(record))
+            try record(.void(VoidRecord(closing: open.intent, because: reason.text)))
         } else if let exam = state.runningExam {
             try record(
                 .void(VoidRecord(iteration: exam.iteration, ticket: nil, reason: reason.text))

@@ -14,8 +14,9 @@ extension LoopMachine {
             try record(.snapshot(row(facts, iteration, operatorAsks ? "operator" : "train")))
             try beginTraining(tasks, facts, for: copying.connection)
         case .submit(let manifest):
-            if let before = state.decided[facts.digest] {
-                try refuseCopy(Self.judged(before), copying)
+            if let refusal = Self.judged(state.decided[facts.digest]) ?? spentError ?? spentRelease
+            {
+                try refuseCopy(refusal, copying)
                 return
             }
             try record(.snapshot(row(facts, iteration, operatorAsks ? "operator" : "submit")))
@@ -69,14 +70,7 @@ extension LoopMachine {
             throw unexpected(.snapshotRefused(code: code, reason: reason, remedy: remedy))
         }
         if try endAfterCopy(copying) { return }
-        let refusal = RequestRefusal(
-            layer: .snapshot,
-            code: code,
-            attempt: "\(copying.wish.verb) a file that is \(code)",
-            reason: reason,
-            remedy: remedy
-        )
-        try refuseCopy(refusal, copying)
+        try refuseCopy(.copy(code, for: copying.wish, reason, remedy: remedy), copying)
     }
 
     /// Keeps the refusal of a copy, then lets the coding agent go on where it still can.
@@ -142,7 +136,7 @@ extension LoopMachine {
         }
         act(.publishTraces)
         act(.render)
-        act(.reply(training.connection, Self.trainReply(report.results)))
+        act(.reply(training.connection, Self.trainReply(report.results.first)))
         try edit()
     }
 
@@ -152,16 +146,21 @@ extension LoopMachine {
         _ exam: ExamStartedRecord,
         _ planned: [TaskID]?
     ) -> Bool {
-        planned.map { $0 == report.results.planned }
-            ?? (report.results.planned.count == exam.count)
+        let results = report.results
+        return results.trials == exam.trials
+            && results.incumbent.isEmpty == (exam.incumbent == nil)
+            && (planned.map { $0 == results.planned } ?? (results.planned.count == exam.count))
     }
 
     static func row(_ exam: ExamStartedRecord, _ report: ExamReport) -> ExamEndedRecord {
-        ExamEndedRecord(
+        var row = ExamEndedRecord(
             of: exam,
             results: report.results,
             durationMilliseconds: report.durationMilliseconds,
-            planDigests: report.planDigests
+            planDigests: report.planDigests,
+            sealedRoot: report.sealedRoot
         )
+        row.twinGap = report.twinGap
+        return row
     }
 }

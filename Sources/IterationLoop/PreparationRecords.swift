@@ -24,18 +24,26 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
     public var train: [TaskID]
     /// The number of sealed tasks.
     public var testCount: Int
+    /// The number of sealed tasks that are held back for the final tier.
+    public var finalCount = 0
     /// The commitment to the split.
     public var commitment: String
+    /// The digest of the key that opens sealed outcomes; absent in rows of older versions.
+    public var revealDigest: String?
     /// The rules of the gate.
     public var rules: GateRules
-    /// The step that released scores are rounded to; nothing where only verdicts are released.
-    public var releaseQuantum: Proportion?
+    /// How train tasks enter the suite, and how one that fails there is judged.
+    public var promotion = PromotionRules.once
+    /// What is told of sealed scores.
+    public var release: ReleaseRules
     /// The facts of the host, as the probe found them.
     public var host: JSONValue
     /// The assurance level of the host.
     public var assurance: String
     /// The template that the baseline was measured with.
     public var agentDigest: CandidateDigest
+    /// What the gate's rules can be expected to do: an object; absent in rows of older versions.
+    public var outlook: JSONValue?
 
     /// Makes a record.
     ///
@@ -44,14 +52,14 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
     ///   - benchmark: the benchmark's name.
     ///   - digests: of the resolved configuration, of each policy and of the template.
     ///   - split: the train tasks, the number of sealed ones and the commitment.
-    ///   - rules: the rules of the gate and the step of releases.
+    ///   - rules: the rules of the gate and of releases.
     ///   - host: the host's facts and assurance level.
     public init(
         experiment: String,
         benchmark: String,
         digests: (config: String, policies: [String: String], agent: CandidateDigest),
         split: (train: [TaskID], testCount: Int, commitment: String),
-        rules: (gate: GateRules, releaseQuantum: Proportion?),
+        rules: (gate: GateRules, release: ReleaseRules),
         host: (facts: JSONValue, assurance: String)
     ) {
         self.experiment = experiment
@@ -63,7 +71,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         testCount = split.testCount
         commitment = split.commitment
         self.rules = rules.gate
-        releaseQuantum = rules.releaseQuantum
+        release = rules.release
         self.host = host.facts
         assurance = host.assurance
     }
@@ -78,29 +86,47 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         var split = try reader.object("split")
         train = try split.tasks("train").sorted()
         testCount = try split.integer("test_count")
+        finalCount = try split.optionalInteger("final_count") ?? 0
         commitment = try split.string("commitment")
         try split.finish()
+        revealDigest = try reader.optionalString("reveal_digest")
         var rules = try reader.object("rules")
         self.rules = GateRules(
             threshold: try rules.proportion("threshold"),
-            stepTwo: try rules.word("step2", GateRules.StepTwoRule.self)
+            stepTwo: try rules.word("step2", GateRules.StepTwoRule.self),
+            sealed: try rules.sealedRule(),
+            trials: try rules.trials()
         )
-        releaseQuantum = try rules.optionalProportion("release_quantum")
+        promotion =
+            try rules.optionalObject("promotion").map { reader throws(LoopError) in
+                var reader = reader
+                return try PromotionRules(from: &reader)
+            } ?? .once
+        release = try ReleaseRules(from: &rules)
         try rules.finish()
         host = try reader.value("host")
         assurance = try reader.string("assurance")
         agentDigest = try reader.digest("agent_digest")
+        outlook = try reader.optionalMember("outlook")
     }
 
     func write(to writer: inout BodyWriter) {
         var split = BodyWriter()
         split.add("train", train)
         split.add("test_count", testCount)
+        if finalCount > 0 { split.add("final_count", finalCount) }
         split.add("commitment", commitment)
         var rules = BodyWriter()
         rules.add("threshold", self.rules.threshold)
         rules.add("step2", self.rules.stepTwo.rawValue)
-        rules.add("release_quantum", releaseQuantum)
+        rules.add(self.rules.sealed)
+        if self.rules.trials > 1 { rules.add("trials", self.rules.trials) }
+        if promotion != .once {
+            var own = BodyWriter()
+            promotion.write(to: &own)
+            rules.add("promotion", own.body)
+        }
+        release.write(to: &rules)
         writer.add("experiment", experiment)
         writer.add("benchmark", benchmark)
         writer.add(optional: "benchmark_digest", benchmarkDigest)
@@ -108,10 +134,12 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         writer.add("policy_digests", policyDigests)
         writer.add("surface", surface)
         writer.add("split", split.body)
+        writer.add(optional: "reveal_digest", revealDigest)
         writer.add("rules", rules.body)
         writer.add("host", host)
         writer.add("assurance", assurance)
         writer.add("agent_digest", agentDigest)
+        if let outlook { writer.add("outlook", outlook) }
     }
 }
 
@@ -174,7 +202,7 @@ public struct BaselineRecord: Sendable, Equatable, RowBody {
     }
 }
 
-/// The body of a `floor` row: what a trivial agent scores.
+/// The body of a `floor` row: what a trivial agent scores, or one that knows the answers.
 public struct FloorRecord: Sendable, Equatable, RowBody {
     static let kind = "floor"
 
@@ -184,6 +212,8 @@ public struct FloorRecord: Sendable, Equatable, RowBody {
     public var sealed: Score
     /// What was released of that score, if anything.
     public var released: Proportion?
+    /// Whether this is the ceiling: an agent that knows the answers.
+    public var isCeiling = false
 
     /// Makes a record.
     ///
@@ -201,10 +231,12 @@ public struct FloorRecord: Sendable, Equatable, RowBody {
         name = try reader.string("name")
         sealed = try reader.score("sealed_mean", "sealed_count")
         released = try reader.optionalProportion("released")
+        isCeiling = try reader.optionalString("bound") == "ceiling"
     }
 
     func write(to writer: inout BodyWriter) {
         writer.add("name", name)
+        if isCeiling { writer.add("bound", "ceiling") }
         writer.add("sealed_mean", "sealed_count", sealed)
         writer.add("released", released)
     }

@@ -17,6 +17,10 @@ public struct ReleasedBits: Sendable, Equatable {
     /// Channels of the host that the threat model declares open.
     public var channels: Double
 
+    /// What reasons tell apart after a sealed exam: accepted, refused by the sealed score, refused after
+    /// exams that broke, void, and void by a tripwire.
+    static let toldEnds = 5
+
     /// What the shipped catalogue of attacks declares open, a hand-over; a test compares the two.
     public static let declaredChannels = 0.0
 
@@ -38,16 +42,55 @@ public struct ReleasedBits: Sendable, Equatable {
     ///   - decision: the decision.
     ///   - genesis: how scores are rounded, and how many tasks are sealed.
     ///   - rules: the grid, and how long a sealed exam can be made.
-    init(of decision: DecisionRecord, _ genesis: GenesisRecord, _ rules: LoopRules) {
+    ///   - last: what was told of a score before it, if anything.
+    ///   - wasExamined: whether a sealed exam of the candidate began, void or not.
+    init(
+        of decision: DecisionRecord,
+        _ genesis: GenesisRecord,
+        _ rules: LoopRules,
+        after last: Proportion?,
+        wasExamined: Bool
+    ) {
         // Whoever failed the suite was not examined, unless both exams are always run.
-        let isExamined = decision.step != 1 || genesis.rules.stepTwo == .always
-        verdict = isExamined ? Self.roundedUp(Double(Verdict.allCases.count)) : 0
-        score = decision.released == nil ? 0 : Self.ofScore(quantum: genesis.releaseQuantum?.value)
+        let isExamined =
+            decision.step != 1 || genesis.rules.stepTwo == .always || wasExamined
+        self = Self.most(genesis, rules, after: last)
+        if decision.released == nil { score = 0 }
+        if !isExamined { (verdict, slot, channels) = (0, 0, 0) }
+    }
+
+    /// The most that the next release can tell.
+    ///
+    /// - Parameters:
+    ///   - genesis: how scores are told, and how many rollouts a sealed exam has.
+    ///   - rules: the grid, and how long a sealed exam can be made.
+    ///   - last: what was told last of a score, if anything.
+    /// - Returns: the bits.
+    static func most(
+        _ genesis: GenesisRecord,
+        _ rules: LoopRules,
+        after last: Proportion?
+    ) -> ReleasedBits {
         let turns = (genesis.testCount + rules.concurrency - 1) / rules.concurrency
-        let longest = Double(turns) * Double(rules.rolloutMilliseconds)
+        // The incumbent is of the coding agent's making as well, and an exam that is void is run again.
+        let arms = genesis.rules.sealed == .ratchet ? 1 : 2
+        let exams = max(1, rules.exams)
+        let longest =
+            Double(turns * genesis.rules.trials * arms * exams) * Double(rules.rolloutMilliseconds)
         let slots = 1 + (longest / Double(rules.gridMilliseconds)).rounded(.up)
-        slot = isExamined ? Self.roundedUp(slots) : 0
-        channels = isExamined ? Self.declaredChannels : 0
+        return ReleasedBits(
+            verdict: roundedUp(Double(toldEnds)),
+            score: genesis.release.bits(after: last),
+            slot: roundedUp(slots),
+            channels: declaredChannels
+        )
+    }
+
+    private init(verdict: Double, score: Double, slot: Double, channels: Double) {
+        self.verdict = verdict
+        self.score = score
+        self.slot = slot
+        self.channels = channels
     }
 
     init(from reader: inout BodyReader) throws(LoopError) {
@@ -65,7 +108,8 @@ public struct ReleasedBits: Sendable, Equatable {
         ]
     }
 
-    private static func roundedUp(_ count: Double) -> Double {
+    /// A logarithm of a count, rounded up to hundredths.
+    static func roundedUp(_ count: Double) -> Double {
         (Logarithm.base2(count) * 100).rounded(.up) / 100
     }
 }

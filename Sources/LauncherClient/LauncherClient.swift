@@ -31,6 +31,9 @@ public final class LauncherClient {
     public let pid: Int32
     /// Called once when the launcher is lost outside a request; sandboxes report no exits then.
     public var onLost: () -> Void = {}
+    /// Called from the loop when a sandbox's ``RunningSandbox/denials`` have changed, a few times a
+    /// second at most.
+    public var onDenied: (RunningSandbox) -> Void = { _ in }
 
     private let channel: Descriptor
     private var sandboxes: [UInt32: RunningSandbox] = [:]
@@ -74,7 +77,7 @@ public final class LauncherClient {
             guard hasLayerSwitches == LayerSwitches.exist else { throw .wrongBuild }
             return LauncherClient(loop: loop, pid: pid, channel: channel)
         case .refused(_, let failure): throw .refused(failure)
-        case .treeMade, .launched, .done, .ended, .exited:
+        case .treeMade, .launched, .done, .ended, .denied, .exited:
             throw .protocolBroken(during: "start the launcher", detail: "it was not ready first")
         }
     }
@@ -154,6 +157,7 @@ public final class LauncherClient {
         let sandbox = RunningSandbox(
             id: id,
             steps: steps,
+            planDigest: plan.digest,
             endpoint: answer.descriptor,
             client: self,
             onExit: onExit
@@ -208,6 +212,7 @@ public final class LauncherClient {
             switch answer.reply {
             case .exited(let id, let exit): scheduleExit(id, exit)
             case .ended(let id): noteEnd(id)
+            case .denied(let id, let table): try noteDenials(id, table)
             case .refused(_, let failure): throw .refused(failure)
             case .ready, .treeMade, .launched, .done: return answer
             }
@@ -265,14 +270,25 @@ public final class LauncherClient {
         }
     }
 
+    // A table that comes before its sandbox is known is part of the next one.
+    private func noteDenials(_ id: UInt32, _ table: [UInt8]) throws(LauncherError) {
+        guard let sandbox = sandboxes[id] else { return }
+        do throws(PlanError) { sandbox.denials = try DenialRow.rows(in: table) } catch {
+            throw .protocolBroken(during: "count refused calls", detail: "\(error)")
+        }
+        guard sandbox.tellsDenials else { return }
+        _ = loop.at(MonotonicTime.now) { [weak self] in self?.onDenied(sandbox) }
+    }
+
     private func receiveExits() {
         do throws(SystemError) {
             let message = try channel.receive(isWaiting: false)
             guard !message.bytes.isEmpty else { return lose() }
-            do throws(PlanError) {
-                switch try LauncherReply(bytes: message.bytes) {
+            do throws(LauncherError) {
+                switch try Self.decoded(message.bytes, "wait for sandboxes") {
                 case .exited(let id, let exit): scheduleExit(id, exit)
                 case .ended(let id): noteEnd(id)
+                case .denied(let id, let table): try noteDenials(id, table)
                 case .ready, .treeMade, .launched, .done, .refused: lose()
                 }
             } catch {

@@ -50,6 +50,7 @@ extension LauncherReply {
         case 5: self = .refused(id: id, try LaunchFailure(from: &decoder))
         case 6: self = .exited(id: id, try SandboxExit(from: &decoder))
         case 7: self = .ended(id: id)
+        case 8: self = .denied(id: id, try decoder.counted("denials"))
         default: throw decoder.malformed("verb", "\(verb) names nothing")
         }
         try decoder.finish()

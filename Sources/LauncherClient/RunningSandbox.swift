@@ -1,6 +1,7 @@
 public import HostKernel
 public import LauncherProtocol
 public import LinuxKernel
+public import SandboxPlan
 
 /// A tmpfs that the launcher made for us and shows in sandboxes as theirs.
 public final class SandboxTree {
@@ -20,6 +21,12 @@ public final class RunningSandbox {
     public let id: UInt32
     /// How long each step of the launch took.
     public let steps: [StepTime]
+    /// The digest of its plan.
+    public let planDigest: SHA256Digest
+    /// The calls that its filter refused and told, so far.
+    public internal(set) var denials: [DenialRow] = []
+    /// Whether the client hears of ``denials``; not so where a probe tries what has to be refused.
+    public var tellsDenials = true
     /// How it ended; absent while it runs.
     public private(set) var exit: SandboxExit?
     /// Whether its payload has ended; its processes and mounts may still be on their way out.
@@ -37,12 +44,14 @@ public final class RunningSandbox {
     init(
         id: UInt32,
         steps: [StepTime],
+        planDigest: SHA256Digest,
         endpoint: Descriptor?.Box?,
         client: LauncherClient,
         onExit: @escaping (SandboxExit) -> Void
     ) {
         self.id = id
         self.steps = steps
+        self.planDigest = planDigest
         self.endpoint = endpoint
         self.client = client
         self.onExit = onExit

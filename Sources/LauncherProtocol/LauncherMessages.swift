@@ -52,6 +52,8 @@ public enum LauncherReply: Sendable, Equatable {
     case refused(id: UInt32, LaunchFailure)
     /// A payload has ended; what is left of its sandbox is being removed, and `exited` follows.
     case ended(id: UInt32)
+    /// The filter of a sandbox refused calls: init's table of them, so far; `DenialEvents` reads it.
+    case denied(id: UInt32, [UInt8])
     /// A sandbox and every process in it are gone.
     case exited(id: UInt32, SandboxExit)
 }
@@ -125,6 +127,9 @@ extension LauncherReply {
             encoder.write(verb: 6, id)
             encoder.write(exit)
         case .ended(let id): encoder.write(verb: 7, id)
+        case .denied(let id, let table):
+            encoder.write(verb: 8, id)
+            encoder.write(table)
         }
         return encoder.bytes
     }

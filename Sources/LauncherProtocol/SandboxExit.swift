@@ -28,6 +28,9 @@ public enum ExitKind: String, Sendable, Equatable, CaseIterable {
 }
 
 /// How a sandbox ended and what it used.
+///
+/// Where the launcher ended it before its payload had ended, nobody could say what the payload used:
+/// its two times and its resident set are 0, and it has neither code nor signal.
 public struct SandboxExit: Sendable, Equatable {
     /// Why it ended.
     public var kind: ExitKind

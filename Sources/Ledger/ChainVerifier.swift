@@ -2,10 +2,10 @@
 ///
 /// Holds one row at a time, so a ledger of any length can be followed.
 struct ChainVerifier {
-    let key: VerifyingKey
+    private(set) var key: VerifyingKey
     let depth: VerificationDepth
-    let witness: LedgerWitness?
-    private let identity: LedgerIdentity
+    let expected: LedgerExpected
+    private var keys: [LedgerKey]
     private var lastGood: SealedRow?
     private(set) var count = 0
     private(set) var head: [UInt8]
@@ -15,12 +15,12 @@ struct ChainVerifier {
         identity: LedgerIdentity,
         key: VerifyingKey,
         depth: VerificationDepth,
-        witness: LedgerWitness?
+        expected: LedgerExpected
     ) {
-        self.identity = identity
+        keys = [LedgerKey(publicKey: Hexadecimal.text(of: key.bytes), row: 0, isVouchedFor: true)]
         self.key = key
         self.depth = depth
-        self.witness = witness
+        self.expected = expected
         head = identity.origin
     }
 
@@ -42,19 +42,34 @@ struct ChainVerifier {
             if count == 0 { throw VerificationFault(.header, .foreignHeader) }
             throw VerificationFault(.row(place), .brokenLink)
         }
-        if depth == .everySignature {
+        let change = try KeyChange(row)
+        if let change, change.isBreak {
+            // Who trusts an earlier key has no reason to believe this row or a later one.
+            if isExpectedKeyKnown { throw VerificationFault(.row(place), .keyReplaced) }
+            // Nothing later vouches for the rows under the old key: it signed the last of them itself.
+            guard isVouchedFor() else { throw VerificationFault(.row(count), .badSignature) }
+        } else if depth == .everySignature || change != nil {
             signaturesChecked += 1
             guard key.vouches(for: row) else {
                 throw VerificationFault(.row(place), .badSignature)
             }
         }
         let seal = row.seal
-        if let witness, witness.count == place, witness.head.bytes != seal {
+        if let witness = expected.witness, witness.count == place, witness.head.bytes != seal {
             throw VerificationFault(.row(place), .otherThanWitnessed)
         }
         lastGood = row
         count = place
         head = seal
+        guard let change else { return }
+        // The new key vouches for all rows so far, and signs the next one.
+        (key, lastGood) = (change.key, nil)
+        let name = Hexadecimal.text(of: key.bytes)
+        keys.append(LedgerKey(publicKey: name, row: place, isVouchedFor: !change.isBreak))
+    }
+
+    private var isExpectedKeyKnown: Bool {
+        keys.contains { $0.publicKey == expected.publicKey }
     }
 
     /// Whether the last good row's signature vouches for it and all rows before it.
@@ -66,7 +81,10 @@ struct ChainVerifier {
 
     /// What is wrong when the rows end here.
     func faultAtEnd() -> VerificationFault? {
-        guard let witness, witness.count > count else { return nil }
+        if expected.publicKey != nil, !isExpectedKeyKnown {
+            return VerificationFault(.header, .unexpectedKey)
+        }
+        guard let witness = expected.witness, witness.count > count else { return nil }
         return VerificationFault(.row(count + 1), .missing)
     }
 
@@ -78,7 +96,7 @@ struct ChainVerifier {
         return VerificationReport(
             count: count,
             head: head,
-            publicKey: Hexadecimal.text(of: identity.publicKey),
+            keys: keys,
             depth: depth,
             signaturesChecked: signaturesChecked + extraSignatures,
             fault: fault

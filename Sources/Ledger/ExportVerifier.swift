@@ -1,12 +1,16 @@
 /// What the caller knows besides the export.
 struct ExportExpectation {
-    var publicKey: String?
+    var expected: LedgerExpected
     var depth: VerificationDepth
-    var witness: LedgerWitness?
+
+    init(_ publicKey: String?, _ depth: VerificationDepth, _ witness: LedgerWitness?) {
+        expected = LedgerExpected(publicKey: publicKey, witness: witness)
+        self.depth = depth
+    }
 
     /// The same, checked more thoroughly.
     var withEverySignature: ExportExpectation {
-        ExportExpectation(publicKey: publicKey, depth: .everySignature, witness: witness)
+        ExportExpectation(expected.publicKey, .everySignature, expected.witness)
     }
 }
 
@@ -100,10 +104,6 @@ struct ExportVerifier {
                 .malformed("this is no export of the schema \(Ledger.exportSchema)")
             )
         }
-        let found = Hexadecimal.text(of: identity.publicKey)
-        guard (expectation.publicKey ?? found) == found else {
-            throw VerificationFault(.header, .unexpectedKey)
-        }
         guard let key = VerifyingKey(bytes: identity.publicKey) else {
             throw VerificationFault(.header, .malformed("the public key is no Ed25519 key"))
         }
@@ -111,7 +111,7 @@ struct ExportVerifier {
             identity: identity,
             key: key,
             depth: expectation.depth,
-            witness: expectation.witness
+            expected: expectation.expected
         )
     }
 
@@ -152,7 +152,7 @@ struct ExportVerifier {
         return VerificationReport(
             count: 0,
             head: none,
-            publicKey: "",
+            keys: [],
             depth: depth,
             signaturesChecked: 0,
             fault: fault

@@ -18,10 +18,10 @@ public final class Ledger {
     /// The reading side of the same file.
     public let reader: LedgerReader
 
-    /// The Ed25519 public key, 32 bytes as hexadecimal digits.
+    /// The Ed25519 public key that the ledger began with, 32 bytes as hexadecimal digits.
     public var publicKey: String { reader.publicKey }
 
-    private init(store: LedgerStore, key: SigningKey, lock: consuming ProcessLock)
+    init(store: LedgerStore, key: SigningKey, lock: consuming ProcessLock)
         throws(LedgerError)
     {
         self.store = store
@@ -29,41 +29,6 @@ public final class Ledger {
         self.lock = consume lock
         reader = try LedgerReader(store: store)
         origin = try store.identity().origin
-    }
-
-    /// Makes a new ledger and its signing key, and takes the lock.
-    ///
-    /// - Parameters:
-    ///   - path: Where the database goes; its lock file is `path` with `.lock` appended.
-    ///   - keyPath: Where the key goes, mode 0600; outside every sandbox.
-    ///   - time: Now, in milliseconds since 1970; part of the ledger's identity.
-    /// - Returns: The empty ledger.
-    /// - Throws: ``LedgerError/exists(location:)`` when either file is there already.
-    public static func create(
-        at path: String,
-        keyAt keyPath: String,
-        time: Int64
-    ) throws(LedgerError) -> Ledger {
-        guard time >= 0 else {
-            throw .badBody(location: path, reason: "the time \(time) lies before 1970")
-        }
-        let lock = try ProcessLock.take(at: path + ".lock")
-        try LedgerFile.createEmpty(path, for: "create the ledger")
-        do throws(LedgerError) {
-            let key = try SigningKey.create(at: keyPath)
-            do throws(LedgerError) {
-                let identity = LedgerIdentity(created: time, publicKey: key.publicKey)
-                let store = try LedgerStore.create(inFileAt: path, identity: identity)
-                return try Ledger(store: store, key: key, lock: lock)
-            } catch {
-                try LedgerFile.remove([keyPath])
-                throw error
-            }
-        } catch {
-            // The file is ours and holds no record: a second attempt may start afresh.
-            try LedgerFile.remove(["", "-wal", "-shm"].map { path + $0 })
-            throw error
-        }
     }
 
     /// Opens an existing ledger for appending, takes the lock and checks the newest row.
@@ -76,10 +41,10 @@ public final class Ledger {
         let lock = try ProcessLock.take(at: path + ".lock")
         let store = try LedgerStore.open(at: path, readOnly: false)
         let key = try SigningKey.load(at: keyPath)
-        guard try store.identity().publicKey == key.publicKey else {
+        let ledger = try Ledger(store: store, key: key, lock: lock)
+        guard try ledger.reader.currentKey() == key.publicKey else {
             throw .foreignKey(location: keyPath)
         }
-        let ledger = try Ledger(store: store, key: key, lock: lock)
         try ledger.checkHead()
         return ledger
     }
@@ -133,6 +98,11 @@ public final class Ledger {
         lock = nil
     }
 
+    /// The seal that the next row continues.
+    func head() throws(LedgerError) -> [UInt8] {
+        try store.read("read the ledger", { try store.last(in: $0)?.seal }) ?? origin
+    }
+
     private func canonicalBody(_ body: JSONValue, kind: EventKind) throws(LedgerError) -> [UInt8] {
         guard body.objectValue != nil else {
             throw .badBody(location: kind.rawValue, reason: "the body is not a JSON object")
@@ -179,14 +149,17 @@ public final class Ledger {
 
     private func checkHead() throws(LedgerError) {
         let path = store.path
-        guard let last = try store.read("open the ledger", store.last(in:)) else { return }
-        guard let verifying = VerifyingKey(bytes: key.publicKey),
-            last.hash == ChainEncoding.hash(of: last), verifying.vouches(for: last)
-        else {
-            throw .damaged(
-                location: path,
-                fault: VerificationFault(.row(Int(last.sequence)), .badSignature)
-            )
+        guard let last = try store.read("open the ledger", { try store.last(in: $0) }) else {
+            return
+        }
+        do throws(VerificationFault) {
+            // A row that names this key was found to be vouched for by it.
+            guard let verifying = VerifyingKey(bytes: key.publicKey),
+                last.hash == ChainEncoding.hash(of: last),
+                try KeyChange(last) != nil || verifying.vouches(for: last)
+            else { throw VerificationFault(.row(Int(last.sequence)), .badSignature) }
+        } catch {
+            throw .damaged(location: path, fault: error)
         }
     }
 }

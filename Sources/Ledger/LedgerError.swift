@@ -79,8 +79,11 @@ extension LedgerError: CustomStringConvertible {
         case .exists: "name another experiment, or move the old one away"
         case .missing: "run 'invigilator init' and 'invigilator prepare' first"
         case .unsafeKey:
-            "restore the key from a backup with mode 0600, owned by the supervisor's user"
-        case .foreignKey: "restore the key.ed25519 that was made together with this ledger"
+            "restore the key from a backup with mode 0600, owned by the supervisor's user; if it is "
+                + "lost, 'invigilator ledger replace-key' goes on with another one, for all to see"
+        case .foreignKey:
+            "restore the key.ed25519 that this ledger goes on with; if 'invigilator ledger "
+                + "rotate-key' was cut off, run it again"
         case .unknownFormat, .unknownKind: "use the version of invigilator that wrote it"
         case .damaged:
             "stop the experiment, keep the file as evidence and compare it with an older export"

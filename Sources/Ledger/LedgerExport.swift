@@ -16,7 +16,7 @@ extension Ledger {
         depth: VerificationDepth = .chain,
         witness: LedgerWitness? = nil
     ) -> VerificationReport {
-        verifiedExport(ExportExpectation(publicKey: publicKey, depth: depth, witness: witness)) {
+        verifiedExport(ExportExpectation(publicKey, depth, witness)) {
             LineSplitter($0).finding(in: bytes)
         }
     }
@@ -36,8 +36,7 @@ extension Ledger {
         depth: VerificationDepth = .chain,
         witness: LedgerWitness? = nil
     ) throws(LedgerError) -> VerificationReport {
-        try verifiedExport(ExportExpectation(publicKey: publicKey, depth: depth, witness: witness))
-        {
+        try verifiedExport(ExportExpectation(publicKey, depth, witness)) {
             expectation throws(LedgerError) in try pass(overFile: path, expectation)
         }
     }
@@ -53,7 +52,7 @@ extension Ledger {
         inExport bytes: [UInt8],
         publicKey: String? = nil
     ) throws(LedgerError) -> [LedgerEntry] {
-        let expectation = ExportExpectation(publicKey: publicKey, depth: .chain, witness: nil)
+        let expectation = ExportExpectation(publicKey, .chain, nil)
         var rows: [SealedRow] = []
         let report = verifiedExport(expectation) { expectation in
             rows = []

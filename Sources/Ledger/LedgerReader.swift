@@ -1,5 +1,4 @@
 internal import GRDB
-internal import StrictJSON
 
 /// Looks into a ledger without the right to append, also while a run holds it.
 public final class LedgerReader {
@@ -10,7 +9,7 @@ public final class LedgerReader {
     /// The path of the database.
     public var path: String { store.path }
 
-    /// The Ed25519 public key, 32 bytes as hexadecimal digits.
+    /// The Ed25519 public key that the ledger began with, 32 bytes as hexadecimal digits.
     public var publicKey: String { Hexadecimal.text(of: identity.publicKey) }
 
     /// Opens the ledger at `path` for reading.
@@ -47,74 +46,44 @@ public final class LedgerReader {
     /// Follows the chain from the first row to the last.
     ///
     /// A fault is part of the report; an error means that the file could not be read.
-    public func verify(
-        depth: VerificationDepth = .chain,
-        witness: LedgerWitness? = nil
-    ) throws(LedgerError) -> VerificationReport {
-        let (report, isVouchedFor) = try pass(depth: depth, witness: witness)
-        if isVouchedFor { return report }
-        // Some row in front of the fault was not signed by this key: find the first one.
-        return try pass(depth: .everySignature, witness: witness).report
-    }
-
-    /// Writes the whole ledger as JSON lines, in pieces of bounded size.
     ///
     /// - Parameters:
-    ///   - keyPath: The signing key; it signs the footer.
-    ///   - write: Takes the next bytes of the export, in order.
-    /// - Throws: ``LedgerError/unsafeKey(location:reason:)`` or
-    ///   ``LedgerError/foreignKey(location:)`` for a key that does not serve, and
-    ///   ``LedgerError/exportRefused(location:reason:)`` when `write` throws.
-    public func export(
-        signedWithKeyAt keyPath: String,
-        to write: ([UInt8]) throws -> Void
-    ) throws(LedgerError) {
-        let key = try SigningKey.load(at: keyPath)
-        guard key.publicKey == identity.publicKey else { throw .foreignKey(location: keyPath) }
-        try export(signedBy: key, to: write)
+    ///   - depth: How much is checked besides the chain.
+    ///   - witness: A row that was seen earlier and must still be there.
+    ///   - publicKey: A key of the ledger that must vouch for all rows.
+    /// - Returns: What was found.
+    /// - Throws: ``LedgerError``.
+    public func verify(
+        depth: VerificationDepth = .chain,
+        witness: LedgerWitness? = nil,
+        publicKey: String? = nil
+    ) throws(LedgerError) -> VerificationReport {
+        let expected = LedgerExpected(publicKey: publicKey, witness: witness)
+        let (report, isVouchedFor) = try pass(depth: depth, expected)
+        if isVouchedFor { return report }
+        // Some row in front of the fault was not signed by this key: find the first one.
+        return try pass(depth: .everySignature, expected).report
     }
 
-    func export(signedBy key: SigningKey, to write: ([UInt8]) throws -> Void) throws(LedgerError) {
-        try store.read("export the ledger") { database in
-            var writer = ExportWriter(identity: identity)
-            try store.forEachRow(after: 0, in: database) { row in
-                writer.add(row)
-                if let bytes = writer.takeWhenLarge() { try offer(bytes, to: write) }
-            }
-            try offer(writer.finish(footer(signedBy: key, in: database)), to: write)
-        }
-    }
-
-    // Over the newest row that is stored: an export that lacks it does not verify.
-    private func footer(signedBy key: SigningKey, in database: Database) throws -> ExportFooter {
-        let last = try store.last(in: database)
-        var footer = ExportFooter(
-            count: last?.sequence ?? 0,
-            head: last?.seal ?? identity.origin,
-            signature: []
-        )
-        let message = ChainEncoding.footer(count: footer.count, head: footer.head)
-        footer.signature = try key.signature(over: message, path: store.path)
-        return footer
-    }
-
-    private func offer(_ bytes: [UInt8], to write: ([UInt8]) throws -> Void) throws(LedgerError) {
-        do {
-            try write(bytes)
-        } catch {
-            throw .exportRefused(location: store.path, reason: "\(error)")
+    /// The key that the rows say they go on with; whoever believes it verifies them.
+    func currentKey() throws(LedgerError) -> [UInt8] {
+        let kinds = EventKind.keyChanges.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        return try store.read("read the ledger") { database in
+            try store.last(in: database, where: "kind IN (\(kinds))").map(KeyChange.init)??.key
+                .bytes
+                ?? identity.publicKey
         }
     }
 
     private func pass(
         depth: VerificationDepth,
-        witness: LedgerWitness?
+        _ expected: LedgerExpected
     ) throws(LedgerError) -> (report: VerificationReport, isVouchedFor: Bool) {
         var verifier = ChainVerifier(
             identity: identity,
             key: key,
             depth: depth,
-            witness: witness
+            expected: expected
         )
         var fault: VerificationFault?
         try store.read("verify the ledger") { database in

@@ -7,12 +7,15 @@ extension LedgerReader {
 
     /// Each row as its line in an export, without the line feed, in order.
     ///
+    /// - Parameter sequence: The row after which they begin; 0 for all.
     /// - Returns: the lines; nothing about them is verified.
     /// - Throws: ``LedgerError``.
-    public func exportLines() throws(LedgerError) -> [[UInt8]] {
+    public func exportLines(after sequence: Int = 0) throws(LedgerError) -> [[UInt8]] {
         try store.read("read the ledger") { database in
             var lines: [[UInt8]] = []
-            try store.forEachRow(after: 0, in: database) { lines.append(ExportWriter.line(of: $0)) }
+            try store.forEachRow(after: Int64(sequence), in: database) {
+                lines.append(ExportWriter.line(of: $0))
+            }
             return lines
         }
     }
@@ -40,7 +43,7 @@ extension LedgerReader {
             )
         }
         let key = try SigningKey.load(at: keyPath)
-        guard key.publicKey == identity.publicKey else { throw .foreignKey(location: keyPath) }
+        guard try currentKey() == key.publicKey else { throw .foreignKey(location: keyPath) }
         return try key.signature(over: message, path: path)
     }
 }

@@ -156,11 +156,12 @@ extension LedgerStore {
         return found
     }
 
-    /// The newest row.
-    func last(in database: Database) throws -> SealedRow? {
+    /// The newest row of those that a condition names.
+    func last(in database: Database, where condition: String = "true") throws -> SealedRow? {
         try Row.fetchOne(
             database,
-            sql: "SELECT \(Self.columns) FROM entry ORDER BY sequence DESC LIMIT 1"
+            sql:
+                "SELECT \(Self.columns) FROM entry WHERE \(condition) ORDER BY sequence DESC LIMIT 1"
         ).map(sealedRow)
     }
 

@@ -60,7 +60,7 @@ package struct ExportTrial {
     /// Follows an export that is as it was written, with the signature of every row.
     package init(_ lines: [[UInt8]]) throws(VerificationFault) {
         var verifier = ExportVerifier(
-            ExportExpectation(publicKey: nil, depth: .everySignature, witness: nil)
+            ExportExpectation(nil, .everySignature, nil)
         )
         for line in lines {
             states.append(verifier)

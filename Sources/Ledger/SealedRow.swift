@@ -6,6 +6,7 @@
 //   seal(n)   = SHA-256(domain "seal"    ‖ hash(n) ‖ signature(n))
 //   previous  = seal(n - 1), and the origin for the first row
 //   footer    = Ed25519(domain "footer"  ‖ count ‖ seal(count))
+//   proof     = Ed25519(domain "next key" ‖ new public key ‖ previous), by the new key
 //
 // A domain string ends in a zero byte and never occurs as the beginning of another, so no
 // value of one kind can be read as a value of another. Variable parts carry their length.
@@ -35,6 +36,7 @@ enum ChainEncoding {
     static let signedRowDomain = Array("invigilator.ledger.signed-row/1\0".utf8)
     static let sealDomain = Array("invigilator.ledger.seal/1\0".utf8)
     static let footerDomain = Array("invigilator.ledger.footer/1\0".utf8)
+    static let nextKeyDomain = Array("invigilator.ledger.next-key/1\0".utf8)
 
     static func origin(created: Int64, publicKey: [UInt8]) -> [UInt8] {
         var bytes = originDomain
@@ -59,6 +61,10 @@ enum ChainEncoding {
     }
 
     static func signedRow(hash: [UInt8]) -> [UInt8] { signedRowDomain + hash }
+
+    static func nextKey(_ key: [UInt8], after head: [UInt8]) -> [UInt8] {
+        nextKeyDomain + key + head
+    }
 
     static func seal(hash: [UInt8], signature: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(data: sealDomain + hash + signature))

@@ -104,6 +104,12 @@ struct VerifyingKey {
         key.isValidSignature(row.signature, for: ChainEncoding.signedRow(hash: row.hash))
     }
 
+    /// Whether this key, new in `row`, was there when the rows before it were.
+    func vouches(_ proof: [UInt8]?, before row: SealedRow) -> Bool {
+        guard let proof else { return false }
+        return key.isValidSignature(proof, for: ChainEncoding.nextKey(bytes, after: row.previous))
+    }
+
     /// Whether an export that ends after `count` rows in `head` was signed with this key.
     func vouches(forFooter signature: [UInt8], count: Int64, head: [UInt8]) -> Bool {
         key.isValidSignature(signature, for: ChainEncoding.footer(count: count, head: head))

@@ -26,6 +26,8 @@ public enum FaultReason: Sendable, Equatable {
     case malformed(String)
     /// The key is not the expected one.
     case unexpectedKey
+    /// The expected key was replaced here without its signature.
+    case keyReplaced
     /// The header does not belong to the first row.
     case foreignHeader
     /// The content does not match the row's hash.
@@ -82,20 +84,43 @@ public struct LedgerWitness: Sendable, Equatable {
     }
 }
 
+/// A key that signs rows of a ledger.
+public struct LedgerKey: Sendable, Equatable {
+    /// The 32 bytes as hexadecimal digits.
+    public let publicKey: String
+    /// The row that names it, after which rows are signed with it; 0 for the first key.
+    public let row: Int
+    /// Whether the key before it signed that row.
+    public let isVouchedFor: Bool
+}
+
+/// What somebody knows of a ledger from elsewhere.
+struct LedgerExpected {
+    var publicKey: String?
+    var witness: LedgerWitness?
+}
+
 /// What a verification found.
 public struct VerificationReport: Sendable, Equatable {
     /// How many rows, counted from the first, were found good.
     public let count: Int
     /// The seal of the last good row; the ledger's origin when there is none.
     public let head: LedgerDigest
-    /// The Ed25519 public key, 32 bytes as hexadecimal digits; empty when the header is bad.
-    public let publicKey: String
+    /// The keys that signed rows, in order; none when the header is bad.
+    public let keys: [LedgerKey]
     /// How thoroughly the rows were checked.
     public let depth: VerificationDepth
     /// How many signatures were verified, the footer's included.
     public let signaturesChecked: Int
     /// The first fault, or nothing when every row is as it was written.
     public let fault: VerificationFault?
+
+    /// The Ed25519 public key that the ledger began with, 32 bytes as hexadecimal digits; empty when
+    /// the header is bad.
+    public var publicKey: String { keys.first?.publicKey ?? "" }
+
+    /// The first key that no key before it vouches for.
+    public var replacement: LedgerKey? { keys.first { !$0.isVouchedFor } }
 
     /// Whether nothing is wrong.
     public var isIntact: Bool { fault == nil }

@@ -16,6 +16,9 @@ extension FaultReason: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let detail): "malformed: \(detail)"
+        case .keyReplaced:
+            "another key took the ledger's place here without its signature: rows from here on are "
+                + "not vouched for by the expected key"
         case .unexpectedKey: "the public key is not the expected one"
         case .foreignHeader: "the header does not belong to these rows"
         case .contentChanged: "the content does not match its hash"

@@ -94,18 +94,44 @@ public struct LandlockRuleset: ~Copyable {
 public enum SystemCallFilter {
     /// Loads a program for the calling thread for good; needs no_new_privs.
     ///
-    /// - Parameter program: `struct sock_filter` instructions of eight bytes.
-    /// - Throws: ``SystemError``; EINVAL for a program that the kernel's checker refuses.
-    public static func load(_ program: [UInt8]) throws(SystemError) {
+    /// - Parameters:
+    ///   - program: `struct sock_filter` instructions of eight bytes.
+    ///   - tells: whether some of its answers are left to a listener (seccomp_unotify(2)).
+    /// - Returns: the listener, close-on-exec; nil where nothing is told.
+    /// - Throws: ``SystemError``; EINVAL for a program that the kernel's checker refuses, EBUSY where
+    ///   a filter around this one has a listener already.
+    public static func load(_ program: [UInt8], tells: Bool) throws(SystemError) -> Descriptor? {
         guard program.count % 8 == 0, program.count / 8 <= 4096 else {
             throw SystemError("seccomp", "program length", number: EINVAL)
         }
-        try result("seccomp") {
+        let flags = tells ? UInt32(CLX_SECCOMP_LISTENER) : 0
+        let listener = try result("seccomp") {
             // Safety: the kernel copies count instructions from a buffer of exactly that size.
             unsafe program.withUnsafeBytes { raw in
-                unsafe clx_seccomp_load(raw.baseAddress, UInt16(raw.count / 8))
+                unsafe clx_seccomp_load(raw.baseAddress, UInt16(raw.count / 8), flags)
             }
         }
+        return tells ? Descriptor(adopting: listener) : nil
+    }
+}
+
+extension Descriptor {
+    /// Refuses the next call that waits at this listener with EPERM (seccomp_unotify(2)).
+    ///
+    /// - Parameter look: is shown the caller's process id, the call's number and the low half of its
+    ///   first argument, while the caller waits. What a pointer points to could change meanwhile.
+    /// - Throws: ``SystemError``; EAGAIN where no call waits, ENOENT where the caller died, or was taken
+    ///   out of the call by a signal.
+    public borrowing func refuseWaitingCall(
+        _ look: (_ pid: UInt32, _ call: UInt32, _ argument: UInt32) -> Void
+    ) throws(SystemError) {
+        var call = seccomp_notif()
+        let listener = number
+        // Safety: the kernel fills one structure of that size.
+        try result("seccomp receive") { unsafe clx_seccomp_receive(listener, &call) }
+        let argument = UInt32(truncatingIfNeeded: call.data.args.0)
+        look(call.pid, UInt32(bitPattern: call.data.nr), argument)
+        try result("seccomp refuse") { clx_seccomp_refuse(listener, call.id) }
     }
 }
 

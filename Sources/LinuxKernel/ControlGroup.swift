@@ -71,6 +71,14 @@ public final class ControlGroup {
         self.slot = slot
     }
 
+    /// Stands for no group, where none can be made: limits nothing and counts nothing.
+    public static var none: ControlGroup {
+        ControlGroup(hierarchies: .init(mode: .v1, unified: nil, controllers: [:]), slot: "")
+    }
+
+    /// Whether there is no group.
+    public var isNone: Bool { anchor == nil }
+
     /// Takes a free, empty leaf, making one if needed.
     ///
     /// - Throws: ``SystemError``; EBUSY when all leaves are taken.
@@ -215,8 +223,9 @@ public final class ControlGroup {
 
     /// Stops every process of the group and waits until it has stopped.
     ///
-    /// - Throws: ``SystemError``; ETIMEDOUT after five seconds.
+    /// - Throws: ``SystemError``; ETIMEDOUT after five seconds, EOPNOTSUPP where there is no group.
     public func freeze() throws(SystemError) {
+        guard !isNone else { throw SystemError("cgroup", "no freezer", number: EOPNOTSUPP) }
         let (file, state, line) =
             hierarchies.unified == nil
             ? ("freezer.state", "freezer.state", "FROZEN")

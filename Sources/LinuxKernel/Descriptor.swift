@@ -126,8 +126,8 @@ public struct Descriptor: ~Copyable, Sendable {
     /// A writer to the same pipe, terminal or socket that never waits.
     ///
     /// A pipe or terminal is opened once more (proc(5), `/proc/self/fd`), so that whoever shares the
-    /// open file with us does not get the flag; a socket cannot be, nor a pipe that nobody reads, and
-    /// these get it. A regular file never waits. What we were not given for writing is never opened
+    /// open file with us does not get the flag; a socket cannot be, nor a pipe that nobody reads or that is
+    /// another user's, and these get it. A regular file never waits. What we were not given for writing is never opened
     /// for it, because whoever gave it may lack the right that we have.
     ///
     /// - Throws: ``SystemError``.
@@ -145,7 +145,7 @@ public struct Descriptor: ~Copyable, Sendable {
                 }
             )
         } catch {
-            guard error.number == ENXIO else { throw error }
+            guard [ENXIO, EACCES].contains(error.number) else { throw error }
             let writer = try duplicate()
             try writer.setNonBlocking(true)
             return writer

@@ -9,21 +9,37 @@ public enum Identity {
     ///
     /// - Parameters:
     ///   - pid: the process, in the `/proc` that is mounted here.
-    ///   - entries: inside id, outside id and count for users and groups alike.
-    ///   - denySetGroups: whether setgroups(2) is switched off first, as an unprivileged writer must.
+    ///   - entries: inside and outside id, for users and groups alike.
     /// - Throws: ``SystemError``.
     public static func writeMaps(
         of pid: Int32,
-        _ entries: [(inside: UInt32, outside: UInt32, count: UInt32)],
-        denySetGroups: Bool
+        _ entries: [(inside: UInt32, outside: UInt32)]
     ) throws(SystemError) {
-        let text = entries.map { "\($0.inside) \($0.outside) \($0.count)\n" }.joined()
-        func write(_ name: String, _ text: String) throws(SystemError) {
-            try Descriptor.open("/proc/\(pid)/\(name)", .write).writeAll(Array(text.utf8))
-        }
-        if denySetGroups { try write("setgroups", "deny") }
-        try write("uid_map", text)
-        try write("gid_map", text)
+        let text = entries.map { "\($0.inside) \($0.outside) 1\n" }.joined()
+        for name in ["uid_map", "gid_map"] { try write(text, to: name, of: pid) }
+    }
+
+    private static func write(
+        _ text: String,
+        to name: String,
+        of pid: Int32
+    ) throws(SystemError) {
+        try Descriptor.open("/proc/\(pid)/\(name)", .write).writeAll(Array(text.utf8))
+    }
+
+    /// Gives an ordinary user every capability over nothing but new namespaces: a user namespace that
+    /// knows this user alone, under its own number, and a mount namespace.
+    ///
+    /// The group is known under the user's number, so that one number names both. Who maps without
+    /// CAP_SETGID gives up setgroups(2) first (user_namespaces(7)).
+    ///
+    /// - Throws: ``SystemError``; EPERM where the host lets no ordinary user do so.
+    public static func enterOwnNamespaces() throws(SystemError) {
+        let (user, group, pid) = (geteuid(), getegid(), CurrentProcess.pid)
+        try CurrentProcess.unshare([.user, .mount])
+        try write("deny", to: "setgroups", of: pid)
+        try write("\(user) \(user) 1", to: "uid_map", of: pid)
+        try write("\(user) \(group) 1", to: "gid_map", of: pid)
     }
 
     /// Becomes one user and group for good: real, effective and saved ids.
@@ -164,36 +180,32 @@ public enum LauncherCapability {
     ]
 }
 
-/// Resource limits of a process (getrlimit(2)).
-public enum ProcessLimit: Sendable, CaseIterable {
-    /// Size of a core dump.
-    case core
-    /// Number of open descriptors.
-    case openFiles
+/// Resource limits of a process (getrlimit(2)), by the kernel's number, which x86-64 and arm64 share
+/// (include/uapi/asm-generic/resource.h).
+public enum ProcessLimit: Int32, Sendable {
+    /// CPU seconds of one process.
+    case cpuTime = 0
     /// Size of a written file.
-    case fileSize
+    case fileSize = 1
+    /// Private memory of one process.
+    case memory = 2
+    /// Size of a core dump.
+    case core = 4
+    /// Processes and threads of the user, within its user namespace.
+    case processes = 6
+    /// Number of open descriptors.
+    case openFiles = 7
     /// Locked memory.
-    case lockedMemory
+    case lockedMemory = 8
     /// POSIX message queues.
-    case messageQueues
-
-    private var number: Int32 {
-        switch self {
-        case .core: Int32(CLX_RLIMIT_CORE)
-        case .openFiles: Int32(CLX_RLIMIT_NOFILE)
-        case .fileSize: Int32(CLX_RLIMIT_FSIZE)
-        case .lockedMemory: Int32(CLX_RLIMIT_MEMLOCK)
-        case .messageQueues: Int32(CLX_RLIMIT_MSGQUEUE)
-        }
-    }
+    case messageQueues = 12
 
     /// Sets soft and hard limit alike, never above the present hard limit.
     ///
     /// - Throws: ``SystemError``.
     public func set(_ wanted: UInt64) throws(SystemError) {
         let value = min(wanted, try get())
-        let number = number
-        try result("setrlimit", "\(self)") { clx_setrlimit(number, value, value) }
+        try result("setrlimit", "\(self)") { clx_setrlimit(rawValue, value, value) }
     }
 
     /// The present hard limit.
@@ -202,9 +214,8 @@ public enum ProcessLimit: Sendable, CaseIterable {
     public func get() throws(SystemError) -> UInt64 {
         var soft: UInt64 = 0
         var hard: UInt64 = 0
-        let number = number
         // Safety: getrlimit fills both values.
-        try result("getrlimit", "\(self)") { unsafe clx_getrlimit(number, &soft, &hard) }
+        try result("getrlimit", "\(self)") { unsafe clx_getrlimit(rawValue, &soft, &hard) }
         return hard
     }
 }

@@ -73,6 +73,14 @@ extension Descriptor {
         }
     }
 
+    /// Whether this local socket has most of its room left (poll(2), `unix_writable` in net/unix/af_unix.c):
+    /// at most a quarter is taken by messages that nobody has read.
+    public var hasRoom: Bool {
+        var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+        // Safety: the kernel reads and writes one entry.
+        return unsafe clx_poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
+    }
+
     /// Receives one message; an empty one means that the other end is closed.
     ///
     /// - Parameter isWaiting: whether to wait for one.

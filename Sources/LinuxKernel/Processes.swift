@@ -124,12 +124,18 @@ public struct ProcessEnd: Sendable, Equatable {
 
     /// Waits for one child, or for any with -1 (wait4(2)).
     ///
+    /// - Parameters:
+    ///   - pid: the child.
+    ///   - once: looks once instead of waiting; then a process 0 says that none has ended.
+    /// - Returns: how it ended.
     /// - Throws: ``SystemError``; ECHILD when there is none.
-    public static func wait(for pid: Int32) throws(SystemError) -> ProcessEnd {
+    public static func wait(for pid: Int32, once: Bool = false) throws(SystemError) -> ProcessEnd {
         var status: Int32 = 0
         var usage = rusage()
         // Safety: wait4 fills one status word and one struct rusage.
-        let ended = try result("wait4") { unsafe clx_wait4(pid, &status, 0, &usage) }
+        let ended = try result("wait4") {
+            unsafe clx_wait4(pid, &status, once ? WNOHANG : 0, &usage)
+        }
         return ProcessEnd(
             pid: Int32(ended),
             status: status,

@@ -44,6 +44,8 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
     case httpRequests = "http-requests"
     /// The name of an upstream.
     case upstreamName = "upstream-name"
+    /// A candidate's text, as the audit reads it.
+    case candidateText = "candidate-text"
 
     /// Parses the bytes and checks what must hold of the result.
     ///
@@ -69,6 +71,7 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
         case .modelAnswer: feedModelAnswer(bytes)
         case .httpRequests: feedHTTPRequests(bytes)
         case .upstreamName: feedUpstreamName(bytes)
+        case .candidateText: feedCandidateText(bytes)
         }
     }
 }
@@ -158,12 +161,13 @@ extension FuzzSurface {
                     "a train exam names train tasks only"
                 )
             case .submit(let manifest):
+                let named = manifest.map { $0.expectedFixes + $0.tasksAtRisk } ?? []
                 precondition(
-                    (manifest.expectedFixes + manifest.tasksAtRisk).allSatisfy(train.contains),
+                    named.allSatisfy(train.contains),
                     "a manifest names train tasks only"
                 )
-            case .learn(let text):
-                precondition(text.utf8.count <= AgentRequest.learningLimit, "a learning is bounded")
+            case .learn(let note):
+                precondition(note.byteCount <= AgentRequest.learningLimit, "a learning is bounded")
             case .result, .status, .revert, .diff: break
             }
             return true
@@ -245,6 +249,26 @@ extension FuzzSurface {
             isTaken = true
         } catch {}
         return isTaken
+    }
+
+    private func feedCandidateText(_ bytes: [UInt8]) -> Bool {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+        let tokens = PythonTokens(of: text)
+        let lines = 1 + text.utf8.count { $0 == 0x0A || $0 == 0x0D }
+        var last = 0
+        for token in tokens.tokens {
+            precondition((1...lines).contains(token.line), "a piece has a line of the text")
+            // A string comes before the expressions in it, so lines only grow.
+            precondition(token.line >= last, "pieces come in order")
+            last = token.line
+        }
+        for finding in StaticAudit(matter: .none).findings(in: text) {
+            precondition(
+                (1...lines).contains(finding.line ?? 1),
+                "a finding has a line of the text"
+            )
+        }
+        return tokens.unreadableLine == nil && !tokens.tokens.isEmpty
     }
 
     private func feedCheckpoint(_ bytes: [UInt8]) -> Bool {

@@ -18,8 +18,12 @@ public enum FilterListing {
 
     private static func line(for rule: SyscallRule) throws(SeccompError) -> String {
         let head = "allow \(rule.call) (\(try SyscallNumbers.number(of: rule.call)))"
-        let conditions = rule.conditions.map(text)
-        return conditions.isEmpty ? head : head + " if " + conditions.joined(separator: " and ")
+        return rule.conditions.isEmpty ? head : head + " if " + text(of: rule.conditions)
+    }
+
+    /// Conditions that must all hold.
+    static func text(of conditions: [ArgumentCondition]) -> String {
+        conditions.map(text).joined(separator: " and ")
     }
 
     private static func text(of condition: ArgumentCondition) -> String {

@@ -211,6 +211,15 @@ struct PlanEffects {
         return lines
     }
 
+    /// What needs a reason, with the reason.
+    var reasons: [String] {
+        let groups = Dictionary(uniqueKeysWithValues: resolved.groups.map { ($0.name, $0) })
+        return resolved.policy.dangerousAllowances(groups: groups).map { allowance in
+            let reason = resolved.policy.because.reasons[allowance.name]?.value ?? "no reason"
+            return "\(allowance.name): \(allowance.danger); allowed because: \(reason)"
+        }
+    }
+
     private static let weakGroups = [
         ("host-totals", "counters of the whole host"),
         ("memory-files", "programs without a file"),

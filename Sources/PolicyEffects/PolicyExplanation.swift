@@ -46,6 +46,11 @@ public struct PolicyExplanation: Sendable, Equatable {
                 title: "Weaker than the shipped policies",
                 lines: effects.weaker
             ),
+            Section(
+                name: "reasons",
+                title: "Allowed for a reason that its author gives",
+                lines: effects.reasons
+            ),
         ]
     }
 

@@ -12,6 +12,15 @@ public enum ProbeOutcome: String, Sendable, CaseIterable {
     case notApplicable = "n/a"
     /// The control did not work, so that nothing is shown.
     case broken
+    /// Not refused, at a level of assurance that does not close it.
+    case openAtLevel = "open-at-level"
+    /// Nothing is shown, because a control of this level cannot do it either.
+    case unproven
+
+    /// What attacks can come to at a level.
+    public static func all(at level: AssuranceLevel) -> [ProbeOutcome] {
+        allCases.filter { level < .full || ![.openAtLevel, .unproven].contains($0) }
+    }
 }
 
 /// One attack in one sandbox, judged.
@@ -26,6 +35,7 @@ public struct ProbeResult: Sendable, Equatable {
     public let observed: String
     /// What a receiver understood, where there is one.
     public let measurement: PairMeasurement?
+    private let isControlBroken: Bool
 
     /// Judges one attack.
     ///
@@ -42,6 +52,7 @@ public struct ProbeResult: Sendable, Equatable {
     ) {
         var parts: [String] = []
         var outcomes: Set<ProbeOutcome> = []
+        var isControlBroken = true
         for variant in probe.variants {
             let word = probe.word(for: variant)
             let outside = control[word] ?? .broken("no answer")
@@ -56,14 +67,18 @@ public struct ProbeResult: Sendable, Equatable {
             outcomes.insert(outcome)
             let name = variant.name.isEmpty ? "" : "\(variant.name): "
             switch outcome {
-            case .broken: parts.append("\(name)control \(outside.text), inside \(answer.text)")
+            case .broken:
+                parts.append("\(name)control \(outside.text), inside \(answer.text)")
+                if case .broken = answer { isControlBroken = false }
             case .notApplicable: parts.append("\(name)\(outside.text)")
-            case .closed, .open, .declared: parts.append(name + answer.text)
+            case .closed, .open, .declared, .openAtLevel, .unproven:
+                parts.append(name + answer.text)
             }
         }
         self.probe = probe
         self.role = role
         measurement = nil
+        self.isControlBroken = isControlBroken
         self.outcome = Self.combined(outcomes)
         observed = Self.shortened(parts)
     }
@@ -78,6 +93,7 @@ public struct ProbeResult: Sendable, Equatable {
         self.probe = probe
         role = .coding
         measurement = inside
+        isControlBroken = true
         if !control.isUnderstood {
             outcome = control.errors == nil ? .notApplicable : .broken
             observed = "control \(control.text), inside \(inside.text)"
@@ -85,6 +101,23 @@ public struct ProbeResult: Sendable, Equatable {
             outcome = inside.isNoise ? .closed : probe.declaredBits == nil ? .open : .declared
             observed = inside.text
         }
+    }
+
+    /// The same judged for a level: what it does not close by its nature is named so, and what an
+    /// ordinary user's control cannot do shows nothing.
+    public func at(_ level: AssuranceLevel) -> ProbeResult {
+        switch outcome {
+        case .open where OpenAtLevel.reason(for: probe, at: level) != nil:
+            ProbeResult(self, .openAtLevel)
+        case .broken where level < .full && isControlBroken: ProbeResult(self, .unproven)
+        case .open, .broken, .closed, .declared, .notApplicable, .openAtLevel, .unproven: self
+        }
+    }
+
+    private init(_ other: ProbeResult, _ outcome: ProbeOutcome) {
+        (probe, role, observed) = (other.probe, other.role, other.observed)
+        (measurement, isControlBroken) = (other.measurement, other.isControlBroken)
+        self.outcome = outcome
     }
 
     private static func expected(

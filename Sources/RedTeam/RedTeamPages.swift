@@ -1,53 +1,30 @@
-import SandboxPlan
+internal import CheckReports
+internal import SandboxPlan
 
 /// The report in the form that test runners read.
 extension RedTeamReport {
     /// A suite for each family, a case for each attack and sandbox.
     public var junit: String {
-        var lines = [#"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites>"]
-        for family in ProbeFamily.allCases {
-            let own = results.filter { $0.probe.family == family }
-            guard !own.isEmpty else { continue }
-            let failures = own.count { $0.outcome == .open }
-            let errors = own.count { $0.outcome == .broken }
-            let skipped = own.count { $0.outcome == .notApplicable }
-            lines.append(
-                "<testsuite name=\"\(family.rawValue)\" tests=\"\(own.count)\" "
-                    + "failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\">"
-            )
-            lines += own.map(Self.testCase) + ["</testsuite>"]
-        }
-        return (lines + ["</testsuites>", ""]).joined(separator: "\n")
-    }
-
-    private static func testCase(_ result: ProbeResult) -> String {
-        let name =
-            "<testcase classname=\"\(result.place)\" name=\"\(escaped(result.probe.id))\""
-        let seen = escaped(result.observed)
-        switch result.outcome {
-        case .closed, .declared: return name + "/>"
-        case .open:
-            let expected = escaped(result.expected)
-            return name + "><failure message=\"\(seen), expected \(expected)\"/></testcase>"
-        case .broken: return name + "><error message=\"\(seen)\"/></testcase>"
-        case .notApplicable: return name + "><skipped message=\"\(seen)\"/></testcase>"
-        }
-    }
-
-    // Answers come out of sandboxes: nothing in them may end an attribute, and XML 1.0 has no place
-    // for most control characters.
-    private static func escaped(_ text: String) -> String {
-        var plain = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": plain += "&amp;"
-            case "<": plain += "&lt;"
-            case ">": plain += "&gt;"
-            case "\"": plain += "&quot;"
-            default: plain.unicodeScalars.append(scalar.value < 0x20 ? "?" : scalar)
+        JUnit.text(
+            ProbeFamily.allCases.map { family in
+                .init(
+                    family.rawValue,
+                    results.filter { $0.probe.family == family }.map(Self.check)
+                )
             }
-        }
-        return plain
+        )
+    }
+
+    private static func check(_ result: ProbeResult) -> Check {
+        let outcome: Check.Outcome =
+            switch result.outcome {
+            case .closed, .declared: .passed
+            case .open: .failed("\(result.observed), expected \(result.expected)")
+            case .openAtLevel: .failed("open for this level: \(result.observed)")
+            case .broken: .broken(result.observed)
+            case .notApplicable, .unproven: .skipped(result.observed)
+            }
+        return Check(result.probe.id, in: result.place, outcome)
     }
 }
 
@@ -80,7 +57,7 @@ extension RedTeamReport {
         (`--against`).
 
         \(probeCount) attacks, made \(results.count) times:
-        **\(ProbeOutcome.allCases.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", "))**.
+        **\(outcomes.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", "))**.
         Channels between two sandboxes: \(Int(openBits.rounded(.up))) bits open, \(declaredBits) bits a
         hand-over declared.
         """
@@ -146,10 +123,10 @@ extension RedTeamReport {
         return "## Attacks\n\n" + families.joined(separator: "\n\n")
     }
 
-    private var outcomeNames: [String] { ProbeOutcome.allCases.map(\.rawValue) }
+    private var outcomeNames: [String] { outcomes.map(\.rawValue) }
 
     private func counts(_ results: [ProbeResult]) -> [String] {
-        ProbeOutcome.allCases.map { outcome in "\(results.count { $0.outcome == outcome })" }
+        outcomes.map { outcome in "\(results.count { $0.outcome == outcome })" }
     }
 
     private func row(_ cells: [String]) -> String {

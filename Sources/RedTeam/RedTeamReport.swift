@@ -12,10 +12,18 @@ public struct RedTeamReport: Sendable {
     public let honest: [HonestResult]
     /// The version of the kernel that it ran on.
     public let kernel: String
+    /// The level of assurance at which the sandboxes were made.
+    public let level: AssuranceLevel
 
-    /// Creates a report.
-    public init(results: [ProbeResult], honest: [HonestResult], kernel: String) {
-        self.results = results
+    /// Creates a report of attacks at a level, for which each is judged.
+    public init(
+        results: [ProbeResult],
+        honest: [HonestResult],
+        kernel: String,
+        level: AssuranceLevel = .full
+    ) {
+        self.results = results.map { $0.at(level) }
+        self.level = level
         self.honest = honest
         self.kernel = kernel
     }
@@ -34,6 +42,8 @@ public struct RedTeamReport: Sendable {
         }
     }
 
+    var outcomes: [ProbeOutcome] { ProbeOutcome.all(at: level) }
+
     /// How many attacks came to something; each counts once for each sandbox.
     public func count(_ outcome: ProbeOutcome) -> Int {
         results.count { $0.outcome == outcome }
@@ -46,7 +56,8 @@ public struct RedTeamReport: Sendable {
 
     /// Attacks of which nothing is open or broken, and something is closed.
     public var closedProbes: [String] {
-        let bad = Set(ids(.open) + ids(.broken))
+        let kinds: [ProbeOutcome] = [.open, .openAtLevel, .broken, .unproven]
+        let bad = Set(kinds.flatMap { ids($0) })
         return ids(.closed).filter { !bad.contains($0) }
     }
 
@@ -81,8 +92,11 @@ public struct RedTeamReport: Sendable {
     /// - Returns: the lines, without one at the end.
     public func text(listing lists: Bool) -> String {
         var lines: [String] = []
-        for result in results where lists || [.open, .declared, .broken].contains(result.outcome) {
-            lines.append(Self.line(result))
+        for result in results
+        where lists
+            || [.open, .openAtLevel, .declared, .broken, .unproven].contains(result.outcome)
+        {
+            lines.append(line(result))
         }
         if !lines.isEmpty { lines.append("") }
         lines += familyLines + [""]
@@ -95,22 +109,31 @@ public struct RedTeamReport: Sendable {
                     + "\(declaredBits) bits a hand-over declared"
             )
         }
+        if level < .full {
+            lines.append(
+                "assurance \(level.name): \(count(.openAtLevel)) times open for this level, "
+                    + "\(count(.unproven)) times nothing shown, because its control is no root"
+            )
+        }
         lines.append(
             "\(probeCount) attacks, \(results.count) times: "
-                + ProbeOutcome.allCases.map { "\(count($0)) \($0.rawValue)" }
+                + outcomes.map { "\(count($0)) \($0.rawValue)" }
                 .joined(separator: ", ")
         )
         return lines.joined(separator: "\n")
     }
 
-    private static func line(_ result: ProbeResult) -> String {
+    private func line(_ result: ProbeResult) -> String {
         let outcome = result.outcome.rawValue
         let words = "\(outcome) \(result.probe.id) in \(result.place): \(result.observed)"
         switch result.outcome {
         case .open:
             return "\(words); expected \(result.expected) from \(result.probe.wall.name) "
                 + "[\(result.probe.severity.rawValue)]: \(result.probe.actor) \(result.probe.title)"
-        case .closed, .declared, .notApplicable, .broken: return words
+        case .openAtLevel:
+            let why = OpenAtLevel.reason(for: result.probe, at: level) ?? ""
+            return "\(words); open for this level: \(why)"
+        case .closed, .declared, .notApplicable, .broken, .unproven: return words
         }
     }
 
@@ -118,7 +141,7 @@ public struct RedTeamReport: Sendable {
         ProbeFamily.allCases.compactMap { family in
             let own = results.filter { $0.probe.family == family }
             guard !own.isEmpty else { return nil }
-            let counts = ProbeOutcome.allCases.compactMap { outcome -> String? in
+            let counts = outcomes.compactMap { outcome -> String? in
                 let count = own.count { $0.outcome == outcome }
                 return count == 0 ? nil : "\(count) \(outcome.rawValue)"
             }
@@ -156,13 +179,14 @@ public struct RedTeamReport: Sendable {
             ]
         }
         let counts: [String: JSONValue] = Dictionary(
-            uniqueKeysWithValues: ProbeOutcome.allCases.map {
+            uniqueKeysWithValues: outcomes.map {
                 ($0.rawValue, JSONValue(count($0)))
             }
         )
         return [
             "schema": .string(Self.schema),
             "kernel": .string(kernel),
+            "assurance": .string(level.name),
             "counts": .object(counts),
             "probe_count": JSONValue(probeCount),
             "open_bits": .number(openBits),

@@ -107,6 +107,14 @@ static void raise_addresses(void) {
     close(control);
 }
 
+// The control's services listen below port 1024, which would need one more capability, and in a
+// container root has few. The setting is this network namespace's alone.
+static void open_low_ports(void) {
+    int file = open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
+    require(file >= 0 && write(file, "0", 1) == 1, "ports below 1024");
+    close(file);
+}
+
 // What a sandbox is told by the command, on the control: everything is the one writable directory.
 static void set_places(const char *directory) {
     static const char *const places[] = {"writable", "root-dir", "program-dir", "view-dir",
@@ -165,6 +173,7 @@ void become_control(const char *directory, const char *token) {
     // Only opened, never written to; without it the attacks on it are judged n/a.
     mount("redteam", "/sys", "sysfs", MS_NOSUID, NULL);
     raise_addresses();
+    open_low_ports();
     set_places(directory);
     require(chdir(setting("writable")) == 0, "the writable directory");
     struct rlimit files = {65536, 65536};

@@ -3,6 +3,7 @@ internal import Workspace
 struct CandidateSection {
     /// More lines than a person reads; the rest is in the store.
     private static let maximumLines = 1_500
+    private static let maximumExcerpt = 160
 
     private let chronicle: Chronicle
     private let candidateTexts: (String) -> [String: String]?
@@ -66,16 +67,22 @@ struct CandidateSection {
     private func figures(_ candidate: Candidate) -> Markup {
         var facts: [Markup] = []
         if let score = candidate.sealedMean {
-            let against = candidate.bestBefore.map { " against \(Figures.exact($0))" } ?? ""
+            let other = candidate.incumbentMean ?? candidate.bestBefore
+            let against = other.map { " against \(Figures.exact($0))" } ?? ""
             facts.append("sealed <b>\(Figures.exact(score))</b>\(against)")
         } else {
             facts.append("no sealed exam")
+        }
+        if !candidate.underFloors.isEmpty {
+            let names = candidate.underFloors.joined(separator: ", ")
+            facts.append("<b>under the floor</b> of \(names)")
         }
         if let released = candidate.released {
             facts.append("released as <b>\(Figures.released(released))</b>")
         }
         if let told = candidate.told { facts.append("told \(told.words)") }
         facts.append("suite <b>\(candidate.suite)</b>")
+        if let twins = gap(of: candidate) { facts.append("\(twins)") }
         if let size = candidate.size { facts.append("\(size) bytes") }
         if let ticket = candidate.ticket { facts.append("ticket \(ticket)") }
         if let commit = candidate.commit {
@@ -83,6 +90,17 @@ struct CandidateSection {
         }
         facts.append("SHA-256 <code>\(Figures.short(candidate.digest))</code>")
         return facts.dropFirst().reduce(facts[0]) { $0 + " · " + $1 }
+    }
+
+    /// How much better the train tasks went than their renamed twins in the last sealed exam of it.
+    private func gap(of candidate: Candidate) -> String? {
+        let exams = chronicle.exams.filter {
+            $0.purpose == "sealed" && $0.iteration == candidate.iteration
+        }
+        guard let twins = exams.last?.twins else { return nil }
+        let sign = twins.gap > 0 ? "+" : ""
+        return "train tasks against renamed twins \(sign)\(Figures.decimal(twins.gap, places: 2)) "
+            + "over \(Figures.count(twins.pairs, "pair"))"
     }
 
     private func reasons(_ candidate: Candidate) -> Markup {
@@ -103,8 +121,27 @@ struct CandidateSection {
 
     private func findings(_ candidate: Candidate) -> Markup {
         guard !candidate.findings.isEmpty else { return "" }
-        let items = candidate.findings.map { "<li>\($0)</li>\n" as Markup }
+        let texts = candidateTexts(candidate.digest) ?? [:]
+        let items = candidate.findings.map { finding -> Markup in
+            let shown = excerpt(of: finding, texts).map { line -> Markup in
+                "<div><code>\(code: line)</code></div>"
+            }
+            return "<li>\(finding.words)\(shown.orNothing)</li>\n"
+        }
         return "<div class=\"findings\"><b>Audit</b><ul>\n\(items.joined())</ul></div>"
+    }
+
+    /// The line that a finding is of, cut where nobody reads on.
+    private func excerpt(of finding: Finding, _ texts: [String: String]) -> String? {
+        guard let number = finding.line, number > 0,
+            let text = finding.file.map({ texts[$0] })
+                ?? (texts.count == 1 ? texts.first?.value : nil)
+        else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard number <= lines.count else { return nil }
+        let line = lines[number - 1]
+        let start = line.prefix(Self.maximumExcerpt)
+        return String(start) + (start.count < line.count ? "…" : "")
     }
 
     private func difference(_ candidate: Candidate) -> Markup {

@@ -12,6 +12,7 @@ struct Chronicle {
     var floors: [Floor] = []
     var candidates: [Candidate] = []
     var promotions: [Promotion] = []
+    var retirements: [Retirement] = []
     var refusals: [RefusalGroup] = []
     var exams: [Exam] = []
     var learnings: [Learning] = []
@@ -22,7 +23,7 @@ struct Chronicle {
     var lastTime: Int64?
     var rowCount = 0
     private var sizes: [String: Int] = [:]
-    private var findings: [String: [String]] = [:]
+    private var findings: [String: [Finding]] = [:]
 
     init(_ entries: [LedgerEntry]) {
         for entry in entries {
@@ -43,7 +44,14 @@ struct Chronicle {
 
     var refusalCount: Int { refusals.reduce(0) { $0 + $1.count } }
 
-    var suiteSize: Int { promotions.last?.suiteSize ?? 0 }
+    var suiteSize: Int { max(0, (promotions.last?.suiteSize ?? 0) - retirements.count) }
+
+    /// The train tasks that were found flaky and not promoted since, in the order of their names.
+    var quarantined: [String] {
+        promotions.reduce(into: Set<String>()) { kept, promotion in
+            kept = kept.subtracting(promotion.tasks).union(promotion.quarantined)
+        }.sorted()
+    }
 
     private mutating func add(_ entry: LedgerEntry) {
         let body = Members(entry.body)
@@ -56,18 +64,19 @@ struct Chronicle {
         case .intent: candidates.append(candidate(body))
         case .decision: decide(body)
         case .promotion: promote(body)
+        case .retirement: retire(body)
         case .examEnded: exams.append(Exam(body))
         case .refusal: refuse(body, entry)
         case .learning:
-            learnings.append(
-                Learning(iteration: body.integer("iteration"), text: body.text("text") ?? "")
-            )
-        case .runStarted, .runResumed, .runEnded, .pause, .resume, .stop, .revert, .migrated:
+            learnings.append(Learning(body))
+        case .runStarted, .runResumed, .runEnded, .pause, .resume, .stop, .revert, .migrated,
+            .extended, .pruned, .keyRotated:
             course.append(Passage(entry, body))
         case .void:
             alarms.append(Passage(entry, body))
             voidCandidate(body)
-        case .tripwire: alarms.append(Passage(entry, body))
+        case .tripwire, .unpublished, .unnotified, .keyReplaced:
+            alarms.append(Passage(entry, body))
         case .sandboxStarted: sandboxCount += 1
         case .release: tell(body)
         case .sandboxExited, .examStarted, .viewRendered, .modelUsage: break
@@ -97,6 +106,7 @@ struct Chronicle {
         let ticket = body.text("ticket")
         guard let place = candidates.lastIndex(where: { $0.ticket == ticket }) else { return }
         candidates[place].told = ToldBits(body.members("bits"))
+        candidates[place].forecast = Forecast(body.members("manifest"))
     }
 
     private var bestDigest: String? {
@@ -115,14 +125,21 @@ struct Chronicle {
         let train = genesis.trainTasks
         // A name that is no train task has no place on the page, whoever wrote it.
         let tasks = train.isEmpty ? named : named.filter(train.contains)
+        let doubted = body.texts("quarantined")
         let before = Set(promotions.flatMap(\.tasks))
         promotions.append(
             Promotion(
                 iteration: body.integer("iteration"),
                 tasks: tasks,
+                quarantined: train.isEmpty ? doubted : doubted.filter(train.contains),
                 suiteSize: before.union(tasks).count
             )
         )
+    }
+
+    private mutating func retire(_ body: Members) {
+        guard let task = body.text("task"), genesis.trainTasks.contains(task) else { return }
+        retirements.append(Retirement(task: task, reason: body.text("reason") ?? ""))
     }
 
     private mutating func refuse(_ body: Members, _ entry: LedgerEntry) {
@@ -131,7 +148,7 @@ struct Chronicle {
             $0.layer == group.layer && $0.attempt == group.attempt && $0.author == group.author
         }
         if let known {
-            refusals[known].count += 1
+            refusals[known].count += group.count
         } else {
             refusals.append(group)
         }
@@ -153,14 +170,9 @@ struct Members {
         (value[name]?.arrayValue ?? []).compactMap(\.stringValue)
     }
 
-    /// What a static audit found, a line each.
-    func findings(_ name: String) -> [String] {
-        (value[name]?.arrayValue ?? []).compactMap { item in
-            let finding = Members(item)
-            guard let kind = finding.text("kind") else { return nil }
-            let line = finding.integer("line").map { ", line \($0)" } ?? ""
-            return kind + line + (finding.text("detail").map { ": " + $0 } ?? "")
-        }
+    /// What a static audit found.
+    func findings(_ name: String) -> [Finding] {
+        (value[name]?.arrayValue ?? []).compactMap { item in Finding(Members(item)) }
     }
 
     /// The members whose value is a text, by name, in order.

@@ -1,4 +1,5 @@
 internal import Ledger
+internal import Workspace
 
 /// What was fixed before any score was seen.
 struct Genesis {
@@ -14,6 +15,8 @@ struct Genesis {
     var testCount: Int?
     var threshold: Double?
     var step2: String?
+    var rule = "ratchet"
+    var trials = 1
     var releaseQuantum: Double?
 
     init() {}
@@ -33,6 +36,8 @@ struct Genesis {
         let rules = body.members("rules")
         threshold = rules.number("threshold")
         step2 = rules.text("step2")
+        rule = rules.text("rule") ?? "ratchet"
+        trials = rules.integer("trials") ?? 1
         releaseQuantum = rules.number("release_quantum")
     }
 }
@@ -61,7 +66,8 @@ struct Floor {
     var released: Double?
 
     init(_ body: Members) {
-        name = body.text("name") ?? "unnamed"
+        let ceiling = body.text("bound") == "ceiling" ? " (ceiling)" : ""
+        name = (body.text("name") ?? "unnamed") + ceiling
         sealedMean = body.number("sealed_mean")
         released = body.number("released")
     }
@@ -82,7 +88,7 @@ struct Candidate {
     var base: String?
     var verdict = Verdict.undecided
     var size: Int?
-    var findings: [String]
+    var findings: [Finding]
     var ticket: String?
     var hypothesis: String?
     var targetCluster: String?
@@ -94,12 +100,17 @@ struct Candidate {
     var suitePassed: Int?
     var suiteTotal: Int?
     var bestBefore: Double?
+    /// What the incumbent earned in the same exam, where a paired test was made.
+    var incumbentMean: Double?
+    var underFloors: [String] = []
     var released: Double?
     /// What its release can have told about sealed tasks.
     var told: ToldBits?
+    /// What its manifest predicted against what happened.
+    var forecast: Forecast?
     var commit: String?
 
-    init(_ body: Members, digest: String, base: String?, size: Int?, findings: [String]) {
+    init(_ body: Members, digest: String, base: String?, size: Int?, findings: [Finding]) {
         iteration = body.integer("iteration")
         ticket = body.text("ticket")
         self.digest = digest
@@ -121,6 +132,8 @@ struct Candidate {
         suitePassed = body.integer("suite_passed")
         suiteTotal = body.integer("suite_total")
         bestBefore = body.number("best_before")
+        incumbentMean = body.members("paired").number("incumbent_mean")
+        underFloors = body.texts("under_floors")
         released = body.number("released")
         commit = body.text("commit")
     }
@@ -155,7 +168,15 @@ struct ToldBits {
 struct Promotion {
     var iteration: Int?
     var tasks: [String]
+    /// Those that passed and failed under one candidate.
+    var quarantined: [String]
     var suiteSize: Int
+}
+
+/// A task that the operator took out of the suite.
+struct Retirement {
+    var task: String
+    var reason: String
 }
 
 /// Attempts that were refused by one layer in one way.
@@ -166,9 +187,10 @@ struct RefusalGroup {
     var detail: String?
     var iteration: Int?
     var firstTime: Int64
-    var count = 1
+    var count: Int
 
     init(_ body: Members, time: Int64) {
+        count = max(1, body.integer("count") ?? 1)
         layer = body.text("layer") ?? "unnamed"
         attempt = body.text("attempt") ?? "unnamed"
         author = body.text("by") ?? "unknown"
@@ -188,8 +210,14 @@ struct Exam {
     var count: Int?
     var faults: [(name: String, count: Int)]
     var milliseconds: Int?
+    /// How much better train tasks went than their renamed twins, and how many pairs it is of.
+    var twins: (gap: Double, pairs: Int)?
 
     init(_ body: Members) {
+        let gap = body.members("twins")
+        if let value = gap.number("gap"), let pairs = gap.integer("pairs") {
+            twins = (value, pairs)
+        }
         iteration = body.integer("iteration")
         purpose = body.text("purpose") ?? "unknown"
         split = body.text("split") ?? "unknown"
@@ -204,7 +232,14 @@ struct Exam {
 /// What the coding agent noted.
 struct Learning {
     var iteration: Int?
-    var text: String
+    var note: LearningNote
+
+    init(_ body: Members) {
+        iteration = body.integer("iteration")
+        var parts: [LearningNote.Part: String] = [:]
+        for part in LearningNote.Part.allCases { parts[part] = body.text(part.rawValue) }
+        note = LearningNote(text: body.text("text"), parts: parts)
+    }
 }
 
 /// A turn in the course of the run.
@@ -219,5 +254,25 @@ struct Passage {
         kind = entry.kind
         iteration = body.integer("iteration")
         reason = body.text("reason") ?? body.text("detail") ?? body.text("rule")
+    }
+}
+
+/// What a static audit found in a candidate.
+struct Finding {
+    /// Its kind, place and detail, in words.
+    let words: String
+    /// The file that it is of, where the candidate has several.
+    let file: String?
+    /// The line, from 1, where it is of one.
+    let line: Int?
+
+    init?(_ body: Members) {
+        guard let kind = body.text("kind") else { return nil }
+        file = body.text("file")
+        line = body.integer("line")
+        let place = line.map { ", line \($0)" } ?? ""
+        words =
+            kind + place + (file.map { " of \($0)" } ?? "")
+            + (body.text("detail").map { ": " + $0 } ?? "")
     }
 }

@@ -1,4 +1,5 @@
 internal import Ledger
+internal import GateStatistics
 internal import Workspace
 
 /// The top of the page: what was judged, whether the record holds, and the figures that matter.
@@ -94,9 +95,21 @@ struct Overview {
             tile(
                 "Told to the agent",
                 "≤ \(Figures.decimal(releasedBits, places: 1))",
-                "bits about sealed tasks, by verdicts, scores and moments"
+                "bits about sealed tasks, by verdicts, scores and moments; \(worth)"
             ),
         ]
+    }
+
+    /// What the best score is worth after so many bits.
+    private var worth: String {
+        guard let tasks = chronicle.genesis.testCount else { return "their number is not recorded" }
+        let bound = OverfitBound(bits: releasedBits, tasks: tasks)
+        let gap = Figures.decimal(bound.bound, places: 2)
+        let isVacuous =
+            bound.isVacuous || chronicle.bestExact.map { bound.isVacuous(for: $0) } ?? false
+        return isVacuous
+            ? "the bound of \(gap) on the best score is vacuous"
+            : "with 95 % the best score is less than \(gap) above the true one"
     }
 
     private func tile(_ name: String, _ value: String, _ note: String) -> Markup {

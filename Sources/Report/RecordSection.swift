@@ -1,4 +1,5 @@
 internal import Ledger
+internal import Workspace
 
 /// What was fixed, how the run went and how to check the record.
 struct RecordSection {
@@ -34,6 +35,7 @@ struct RecordSection {
                 "\(genesis.threshold.map { Figures.decimal($0, places: 2) } ?? "not recorded")"
             ),
             ("Sealed exam", "\(genesis.step2 ?? "not recorded")"),
+            ("Sealed rule", "\(genesis.rule), \(Figures.count(genesis.trials, "trial"))"),
             (
                 "Release quantum",
                 "\(genesis.releaseQuantum.map { Figures.decimal($0, places: 2) } ?? "not recorded")"
@@ -62,11 +64,17 @@ struct RecordSection {
             return "<p class=\"empty\">Nothing yet.</p>"
         }
         let items = chronicle.learnings.map { learning -> Markup in
-            """
-            <li><span class="when">iteration \(learning.iteration.map { "\($0)" } ?? "?")</span> \
-            <span class="prose">\(prose: learning.text)</span></li>
+            let parts = learning.note.ordered.map { part, text -> Markup in
+                "<div><b>\(part.title)</b> <span class=\"prose\">\(prose: text)</span></div>"
+            }
+            let text = learning.note.text.map { text -> Markup in
+                "<span class=\"prose\">\(prose: text)</span>"
+            }
+            return """
+                <li><span class="when">iteration \(learning.iteration.map { "\($0)" } ?? "?")</span> \
+                \(parts.joined())\(text.orNothing)</li>
 
-            """
+                """
         }
         return "<ul class=\"notes\">\n\(items.joined())</ul>"
     }
@@ -86,19 +94,35 @@ struct RecordSection {
 
     private var record: Markup {
         let state = verification.fault.map { "damaged: \($0.description)" } ?? "intact"
-        return Part.facts([
-            ("State", "\(state)"),
-            ("Rows verified", "\(verification.count) of \(chronicle.rowCount)"),
-            (
-                "Depth",
-                "\(verification.depth.rawValue), \(Figures.count(verification.signaturesChecked, "signature"))"
-            ),
-            ("Public key", Part.digest(verification.publicKey)),
-            ("Head", Part.digest(verification.head.hex)),
-        ]) + """
+        return Part.facts(
+            [
+                ("State", "\(state)"),
+                ("Rows verified", "\(verification.count) of \(chronicle.rowCount)"),
+                (
+                    "Depth",
+                    "\(verification.depth.rawValue), \(Figures.count(verification.signaturesChecked, "signature"))"
+                ),
+            ] + keys + [
+                ("Head", Part.digest(verification.head.hex))
+            ]
+        ) + """
             <p>To check a copy on another machine: <code>invigilator ledger export &gt; ledger.jsonl</code> \
             here, <code>invigilator ledger verify ledger.jsonl</code> there. Keep the head somewhere \
             else: it is the witness that no row was taken off the end since.</p>
             """
+    }
+
+    private var keys: [(String, Markup)] {
+        verification.keys.isEmpty
+            ? [("Public key", Part.digest(""))]
+            : verification.keys.map { key in
+                let name =
+                    key.row == 0
+                    ? "Public key"
+                    : key.isVouchedFor
+                        ? "Public key after row \(key.row)"
+                        : "Public key after row \(key.row), not signed by the one before"
+                return (name, Part.digest(key.publicKey))
+            }
     }
 }

@@ -26,6 +26,7 @@ public enum ReportPage {
             Overview(chronicle, verification).markup,
             ScoreSection(chronicle).markup,
             CandidateSection(chronicle, candidateTexts).markup,
+            ManifestSection(chronicle).markup,
             SuiteSection(chronicle).markup,
             RefusalSection(chronicle).markup,
             ExamSection(chronicle).markup,

@@ -126,12 +126,26 @@ struct SuiteSection {
             <p>A train task that an accepted candidate newly passes enters the suite, and later \
             candidates must keep passing it.</p>
             \(content)
+            \(apart)
             """
         )
     }
 
+    /// What is kept out of the suite, and why.
+    private var apart: Markup {
+        let flaky = chronicle.quarantined
+        let kept: Markup =
+            flaky.isEmpty
+            ? "" : "<p>Flaky under one candidate, so not in the suite:</p>\(Part.tags(flaky))"
+        let retired = chronicle.retirements.map { retirement -> Markup in
+            "<li><code>\(retirement.task)</code> \(prose: retirement.reason)</li>\n"
+        }
+        guard !retired.isEmpty else { return kept }
+        return kept + "<p>Retired by the operator:</p><ul class=\"notes\">\(retired.joined())</ul>"
+    }
+
     private func bar(_ size: Int) -> Markup {
-        let full = max(chronicle.suiteSize, 1)
+        let full = max(chronicle.promotions.last?.suiteSize ?? 1, 1)
         return """
             <span class="level"><svg class="bar" width="120" height="12" viewBox="0 0 120 12" aria-hidden="true">\
             <rect width="120" height="12" rx="2"/>\

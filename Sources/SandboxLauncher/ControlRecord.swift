@@ -10,6 +10,8 @@ enum ControlRecord {
     case failed(LaunchFailure)
     /// The payload ended.
     case ended(ProcessEnd)
+    /// Calls were refused: the encoded table of them, so far.
+    case denied([UInt8])
 
     var bytes: [UInt8] {
         var encoder = WireEncoder()
@@ -24,9 +26,11 @@ enum ControlRecord {
             encoder.write(UInt8(3))
             encoder.write(end.pid)
             encoder.write(end.status)
-            encoder.write(end.userMicroseconds)
-            encoder.write(end.systemMicroseconds)
-            encoder.write(end.peakResidentKiB)
+            let used = [end.userMicroseconds, end.systemMicroseconds, end.peakResidentKiB]
+            for count in used { encoder.write(count) }
+        case .denied(let table):
+            encoder.write(UInt8(4))
+            encoder.write(table)
         }
         return encoder.bytes
     }
@@ -53,6 +57,7 @@ enum ControlRecord {
                     peakResidentKiB: try decoder.integer("resident")
                 )
             )
+        case 4: self = .denied(try decoder.counted("denials"))
         case let other: throw decoder.malformed("record", "\(other) names nothing")
         }
         try decoder.finish()

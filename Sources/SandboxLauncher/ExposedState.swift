@@ -17,7 +17,7 @@ extension SourceOpener {
         let host = try attempt(.sources, state) { () throws(SystemError) in
             let host = HeldTree(try MountTree.clone(of: .openWithoutLinks(state, [.path])))
             try host.tree.add([.readOnly, .noSetUID, .noDevices])
-            try ownerMap.apply(to: host.tree)
+            try ownerMap?.apply(to: host.tree)
             return host
         }
         let mount = try checking { () throws(PlanError) in

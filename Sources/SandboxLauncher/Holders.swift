@@ -20,20 +20,25 @@ func checking<Answer>(_ body: () throws(PlanError) -> Answer) throws(LaunchFailu
     do throws(PlanError) {
         return try body()
     } catch {
-        throw refusal("\(error.operation), \(error.location)", error.reason, error.remedy)
+        throw LaunchFailure("\(error.operation), \(error.location)", error.reason, error.remedy)
     }
 }
 
 extension LaunchFailure {
+    /// A failure, where no step is named of the step `check`: what is asked is not allowed.
+    init(_ place: String, _ reason: String, _ cure: String, at step: SetupStep = .check) {
+        self.init(step: step, location: place, reason: reason, remedy: cure)
+    }
+
     /// The failure of a process of ours that ended, by a signal or for want of memory, without a word.
     static func endedUnsaid(_ step: SetupStep, _ process: String) -> LaunchFailure {
         let reason = "it ended before it could say why"
         let remedy = "look at the kernel's log for memory or process limits, or report this"
-        return LaunchFailure(step: step, location: process, reason: reason, remedy: remedy)
+        return LaunchFailure(process, reason, remedy, at: step)
     }
 }
 
-/// A failure of the step `check`: what is asked is not allowed.
-func refusal(_ location: String, _ reason: String, _ remedy: String) -> LaunchFailure {
-    LaunchFailure(step: .check, location: location, reason: reason, remedy: remedy)
+/// The plan's endpoint in the network namespace of this process, for a plan that has one.
+func openEndpoint(of plan: SandboxPlan) throws(SystemError) -> Held? {
+    plan.network == .endpoint ? Held(try .loopbackListener(port: NetworkView.port)) : nil
 }

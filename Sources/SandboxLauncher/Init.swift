@@ -24,6 +24,8 @@ struct InitContext {
     let slots: [Held]
     /// Whether the network namespace was made ahead, with its loopback up.
     let hasNetwork: Bool
+    /// Whether the launcher is root; otherwise init and payload are one user, and there is no group.
+    let isRoot: Bool
 
     /// Runs as PID 1; never returns into the launcher's code.
     func run() -> Never {
@@ -60,11 +62,8 @@ struct InitContext {
         try attempt(.identity, "id maps") { () throws(SystemError) in
             let permission = try control.descriptor.receive()
             guard !permission.bytes.isEmpty else { CurrentProcess.exitNow(1) }
-            try Identity.become(
-                uid: InsideIdentity.initial,
-                gid: InsideIdentity.initial,
-                dropsGroups: true
-            )
+            let user = isRoot ? InsideIdentity.initial : InsideIdentity.payload
+            try Identity.become(uid: user, gid: user, dropsGroups: isRoot)
             try CurrentProcess.dieWithParent()
             if !Layer.network.isOmitted, !hasNetwork { try CurrentProcess.bringLoopbackUp() }
             try CurrentProcess.setHostName("sandbox")
@@ -132,13 +131,17 @@ struct InitContext {
         guard status.ignoresSetUID, status.refusesDevices, status.isReadOnly || !isReadOnly,
             status.refusesExecution || isExecutable
         else {
-            let reason = "the kernel reports \(status)"
             let remedy = "report this: a mount has not the flags that were set"
-            throw LaunchFailure(step: .verification, location: path, reason: reason, remedy: remedy)
+            throw LaunchFailure(path, "the kernel reports \(status)", remedy, at: .verification)
         }
     }
 
     private func superviseInside(_ master: Held?, _ clock: inout StepClock) throws(LaunchFailure) {
+        // Before the payload, which could take its port. Only root's launcher comes back from a network
+        // that it entered, and opens the endpoint itself.
+        let endpoint = try attempt(.payload, "endpoint") { () throws(SystemError) in
+            isRoot ? nil : try openEndpoint(of: plan)
+        }
         let start = try attempt(.payload, "payload") { () throws(SystemError) in
             try startPayload(master)
         }
@@ -147,17 +150,18 @@ struct InitContext {
             var kept = DescriptorPlacements()
             kept.add(control.descriptor)
             kept.add(start.report.descriptor)
-            if let master { kept.add(master.descriptor) }
+            for held in [master, endpoint] { if let held { kept.add(held.descriptor) } }
             try DescriptorTable.closeAll(but: kept)
         }
-        try check(start.report)
+        let listener = try check(start.report)
         clock.finish(.execution)
         let steps = clock.times
         let end = try attempt(.execution, "supervision") { () throws(SystemError) in
             var message = DescriptorPlacements()
-            if let master { message.add(master.descriptor) }
+            for held in [master, endpoint] { if let held { message.add(held.descriptor) } }
             try control.descriptor.send(ControlRecord.running(steps).bytes, with: message)
-            return try reap(start.pid)
+            withExtendedLifetime(endpoint) {}
+            return try reap(start.pid, DenialCounter(listener, control))
         }
         try attempt(.execution, "report") { () throws(SystemError) in
             try control.descriptor.send(ControlRecord.ended(end).bytes)
@@ -165,14 +169,18 @@ struct InitContext {
         CurrentProcess.exitNow(0)
     }
 
-    // The payload says that it is about to start its program, which closes its end of the report.
-    private func check(_ report: Held) throws(LaunchFailure) {
-        let records = try attempt(.payload, "report") { () throws(SystemError) in
-            let first = ControlRecord.read(try report.descriptor.receive().bytes)
-            return (first, ControlRecord.read(try report.descriptor.receive().bytes))
+    // The payload says that it is about to start its program, which closes its end of the report; the
+    // listener of a filter that tells comes along.
+    private func check(_ report: Held) throws(LaunchFailure) -> Held? {
+        let (listener, records) = try attempt(.payload, "report") { () throws(SystemError) in
+            var first = try report.descriptor.receive()
+            let word = ControlRecord.read(first.bytes)
+            var listener: Held?
+            if let handed = first.takeDescriptor() { listener = Held(handed) }
+            return (listener, (word, ControlRecord.read(try report.descriptor.receive().bytes)))
         }
         switch records {
-        case (.running, nil): return
+        case (.running, nil): return listener
         case (.failed(let failure), _), (_, .failed(let failure)): throw failure
         default: throw .endedUnsaid(.payload, "payload")
         }
@@ -187,7 +195,8 @@ struct InitContext {
             streams: try payloadStreams(master),
             slots: slots,
             report: Held(try reports.second.descriptor.duplicate(atLeast: 64)),
-            permission: permissions.second
+            permission: permissions.second,
+            hasGroup: isRoot
         )
         // A process that changed its uid is not dumpable, its /proc files belong to the host's root,
         // and we could not write our child's id maps (proc(5), /proc/PID).
@@ -199,11 +208,7 @@ struct InitContext {
         case .parent(let child):
             if !Layer.payloadNamespace.isOmitted {
                 let uid = InsideIdentity.payload
-                try Identity.writeMaps(
-                    of: child.pid,
-                    [(inside: uid, outside: uid, count: 1)],
-                    denySetGroups: false
-                )
+                try Identity.writeMaps(of: child.pid, [(inside: uid, outside: uid)])
             }
             try CurrentProcess.setDumpable(false)
             try Identity.confine(keeping: [], emptiesBounding: false)
@@ -219,10 +224,19 @@ struct InitContext {
     }
 
     // Orphans come to us; the payload's own end is what counts. When we exit, the kernel kills the rest.
-    private func reap(_ payload: Int32) throws(SystemError) -> ProcessEnd {
+    private func reap(_ payload: Int32, _ denials: DenialCounter) throws(SystemError) -> ProcessEnd
+    {
+        let signals = try SignalDescriptor([17])  // SIGCHLD
+        // Read before the children, of which several may have ended for one signal.
+        _ = denials.loop.watch(signals.descriptor, .readable) { _ in }
         while true {
-            let end = try ProcessEnd.wait(for: -1)
-            if end.pid == payload { return end }
+            _ = try signals.next()
+            while case let end = try ProcessEnd.wait(for: -1, once: true), end.pid != 0 {
+                guard end.pid == payload else { continue }
+                denials.tell()
+                return end
+            }
+            try denials.loop.turn(atMost: nil)
         }
     }
 }

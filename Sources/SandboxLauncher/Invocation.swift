@@ -1,4 +1,5 @@
 internal import LauncherProtocol
+internal import LauncherText
 internal import LinuxKernel
 internal import SandboxPlan
 
@@ -17,27 +18,11 @@ enum Invocation {
         var supervisor: UInt32 = 0x7000_0000
     }
 
-    static let usage = """
-        invigilator-launcher: builds one sandbox from one compiled plan. Needs root.
-
-        usage: invigilator-launcher run PLAN [--tree DIR]... [--protect DIR]... [-- COMMAND [ARGUMENT]...]
-               invigilator-launcher serve --channel 3 --supervisor UID [--protect DIR]... [--vault DIR]
-               invigilator-launcher sweep
-               invigilator-launcher --help | --version
-
-        run     runs a command under a plan made by `invigilator policy compile`
-        serve   serves a supervisor over the socket on descriptor 3 (used by `invigilator`)
-        sweep   removes control groups that a killed launcher left behind
-
-        exit codes: the command's own; 128 + n when signal n ended it; 137 when a limit did;
-                    2 for a wrong command line; 3 when the sandbox could not be made
-        """
-
     /// Carries out the command line of this process.
     static func main() -> Never {
         CurrentProcess.ignorePipeSignal()
         guard let invocation = parse(CurrentProcess.arguments) else {
-            printError(usage)
+            printError(LauncherText.usage)
             CurrentProcess.exitNow(2)
         }
         do throws(LaunchFailure) {
@@ -51,10 +36,11 @@ enum Invocation {
     private func perform() throws(LaunchFailure) -> Int32 {
         switch self {
         case .help:
-            print(Self.usage)
+            printError(LauncherText.usage, to: 1)
             return 0
         case .version:
-            print("invigilator-launcher 0.1.0\(LayerSwitches.exist ? " (test-only)" : "")")
+            let build = LayerSwitches.exist ? " (test-only)" : ""
+            printError("invigilator-launcher 0.1.0\(build)", to: 1)
             return 0
         case .run(let oneShot, let options):
             return try oneShot.run { () throws(LaunchFailure) in
@@ -63,27 +49,16 @@ enum Invocation {
         case .serve(let options):
             let site = try site(options, leavesMounts: true)
             return try attempt(.check, "service") { () throws(SystemError) in
-                try ControlGroup.sweep(site.hierarchies)
+                if let hierarchies = site.hierarchies { try ControlGroup.sweep(hierarchies) }
                 let channel = Held(try Descriptor.copy(ofInherited: 3))
                 try ResidentLauncher(channel: channel, site: site).serve()
                 return 0
             }
         case .sweep:
-            try Self.requireRoot()
             try attempt(.group, "sweep") { () throws(SystemError) in
                 try ControlGroup.sweep(ControlGroupHierarchies.detect())
             }
             return 0
-        }
-    }
-
-    private static func requireRoot() throws(LaunchFailure) {
-        guard Identity.effectiveUser == 0 else {
-            throw refusal(
-                "user \(Identity.effectiveUser)",
-                "the launcher makes sandboxes as root only",
-                "start it as root; it is never installed set-user-id"
-            )
         }
     }
 
@@ -93,7 +68,9 @@ enum Invocation {
         _ options: Options,
         leavesMounts: Bool
     ) throws(LaunchFailure) -> LaunchSite {
-        try Self.requireRoot()
+        if Identity.effectiveUser != 0 {
+            try attempt(.check, "an ordinary user's namespaces", Identity.enterOwnNamespaces)
+        }
         return try attempt(.check, "launch site") { () throws(SystemError) in
             CurrentProcess.setMask(0)  // each mode that is asked for is meant
             if leavesMounts {

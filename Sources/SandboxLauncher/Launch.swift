@@ -4,11 +4,16 @@ internal import LauncherProtocol
 internal import LinuxKernel
 internal import SandboxPlan
 
+/// User and group ids of a sandbox, as its first user namespace knows them and as we do.
+typealias SandboxUsers = [(inside: UInt32, outside: UInt32)]
+
 /// What one launcher has for all its launches.
 final class LaunchSite {
     let loop: EventLoop
     let protected: ProtectedDirectories
-    let hierarchies: ControlGroupHierarchies
+    /// Whether we are root, with control groups and users to give away; otherwise there is one user.
+    let isRoot: Bool
+    let hierarchies: ControlGroupHierarchies?
     let supervisor: UInt32
     private var freeGroups: [ControlGroup] = []
     private var network: Held?
@@ -27,23 +32,25 @@ final class LaunchSite {
     ) throws(SystemError) {
         self.loop = loop
         self.protected = protected
-        self.supervisor = supervisor
-        hierarchies = try ControlGroupHierarchies.detect()
-        let random = try KernelRandom.bytes(4)
-        let offset = random.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        isRoot = Identity.effectiveUser == 0
+        self.supervisor = isRoot ? supervisor : Identity.effectiveUser
+        hierarchies = isRoot ? try ControlGroupHierarchies.detect() : nil
+        let offset = try KernelRandom.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         nextUser = offset % Self.userCount & ~1
     }
 
-    /// Two fresh host uids: one for init, the next for the payload.
-    func takeUsers() -> UInt32 {
+    /// Two fresh host uids, for init and the payload; the one there is where we are not root.
+    func takeUsers() -> SandboxUsers {
+        guard isRoot else { return [(inside: InsideIdentity.payload, outside: supervisor)] }
         defer { nextUser = (nextUser + 2) % Self.userCount }
-        return Self.firstUser + nextUser
+        let first = Self.firstUser + nextUser
+        return [(InsideIdentity.initial, first), (InsideIdentity.payload, first + 1)]
     }
 
     /// Makes the network namespace of the next launch, with its loopback up; one that fails to be made
     /// is made by that launch, which says why it fails.
     func prepareNetwork() {
-        guard network == nil, !Layer.network.isOmitted else { return }
+        guard isRoot, network == nil, !Layer.network.isOmitted else { return }
         do throws(SystemError) {
             if ownNetwork == nil {
                 ownNetwork = Held(try Descriptor.openNamespace("net", of: CurrentProcess.pid))
@@ -67,11 +74,7 @@ final class LaunchSite {
         network = nil
         try CurrentProcess.enter(ready.descriptor)
         let outcome = Result { () throws(SystemError) in
-            let hasEndpoint = plan.network == .endpoint
-            return try body(
-                true,
-                hasEndpoint ? Held(try Descriptor.loopbackListener(port: NetworkView.port)) : nil
-            )
+            try body(true, openEndpoint(of: plan))
         }
         do throws(SystemError) { try CurrentProcess.enter(own.descriptor) } catch {
             // Whoever is in a sandbox's network serves nobody: everything ends with the launcher.
@@ -82,6 +85,7 @@ final class LaunchSite {
     }
 
     func takeGroup() throws(SystemError) -> ControlGroup {
+        guard let hierarchies else { return .none }
         guard let group = freeGroups.popLast() else { return try .acquire(from: hierarchies) }
         group.restartCounting()
         return group
@@ -89,7 +93,7 @@ final class LaunchSite {
 
     /// Keeps a leaf for the next launch, or removes it where nothing can be launched into it.
     func giveBack(_ group: ControlGroup) {
-        guard group.isSpent else { return freeGroups.append(group) }
+        guard group.isSpent || group.isNone else { return freeGroups.append(group) }
         // A leaf that will not go is swept by the next launcher; no launch of ours takes it again.
         do throws(SystemError) { try group.remove() } catch {}
     }
@@ -113,11 +117,16 @@ final class LaunchSite {
             trustedPlans.append(compiled.digest)
             return plan
         }
+        guard isRoot || plan.demandedLevel <= .singleUID else {
+            let reason = "an ordinary user reaches single-uid: one id, no control group, no freezer"
+            let cure = "run as root, or demand less in the policy, to train and demonstrate only"
+            throw LaunchFailure("assurance \(plan.demandedLevel.name)", reason, cure)
+        }
         guard LandlockRuleset.version >= Int(plan.landlock.minimumABI) else {
             let place = "minimum ABI \(plan.landlock.minimumABI)"
             let reason = "this kernel has Landlock ABI \(LandlockRuleset.kernelVersion)"
             let remedy = "use a newer kernel, or lower landlock.minimum-abi in the policy"
-            throw LaunchFailure(step: .landlock, location: place, reason: reason, remedy: remedy)
+            throw LaunchFailure(place, reason, remedy, at: .landlock)
         }
         return plan
     }
@@ -147,11 +156,9 @@ struct Launch {
         let plan = try site.checked(request.plan)
         let command = try chosenCommand(plan)
         guard client.count == 3 + plan.descriptors.count else {
-            throw refusal(
-                "descriptors",
-                "\(client.count) came, the plan lists 3 and \(plan.descriptors.count)",
-                "send standard streams and one descriptor for each slot"
-            )
+            let reason = "\(client.count) came, the plan lists 3 and \(plan.descriptors.count)"
+            let cure = "send standard streams and one descriptor for each slot"
+            throw LaunchFailure("descriptors", reason, cure)
         }
         try claimTrees(for: plan.role)
         clock.finish(.check)
@@ -172,14 +179,8 @@ struct Launch {
             let users = site.takeUsers()
             let started = try clone(plan, command, group, users)
             let steps = try confirm(started, users, group)
-            let sandbox = Sandbox(
-                request.id,
-                site.loop,
-                plan: plan,
-                started: started,
-                group: group,
-                onGone: onGone
-            )
+            endpoint = endpoint ?? started.endpoint
+            let sandbox = Sandbox(request.id, site.loop, plan, started, group, onGone)
             sandbox.watch(input: client[0], outputs: outputs)
             return (sandbox, clock.times + steps)
         } catch {
@@ -195,7 +196,7 @@ struct Launch {
             guard tree.role ?? role == role, !trees[..<index].contains(where: { $0 === tree })
             else {
                 let reason = "it was shown to another role, or is named twice"
-                throw refusal("tree \(index)", reason, "make one for each role and each mount")
+                throw LaunchFailure("tree \(index)", reason, "make one for each role and mount")
             }
         }
         for tree in trees { tree.role = role }
@@ -203,15 +204,13 @@ struct Launch {
 
     private func chosenCommand(_ plan: SandboxPlan) throws(LaunchFailure) -> [String] {
         guard plan.command.isEmpty != request.command.isEmpty else {
-            throw refusal(
-                "command",
-                plan.command.isEmpty ? "there is none" : "the plan fixes it",
-                "name a program where the plan leaves it open, and only there"
-            )
+            let reason = plan.command.isEmpty ? "there is none" : "the plan fixes it"
+            let cure = "name a program where the plan leaves it open, and only there"
+            throw LaunchFailure("command", reason, cure)
         }
         let command = plan.command + request.command
         guard command[0].hasPrefix("/") else {
-            throw refusal("command", "\(command[0]) is not absolute", "write its path inside")
+            throw LaunchFailure("command", "\(command[0]) is not absolute", "write its path inside")
         }
         return command
     }
@@ -222,9 +221,9 @@ struct Launch {
         _ plan: SandboxPlan,
         _ command: [String],
         _ group: ControlGroup,
-        _ users: UInt32
+        _ users: SandboxUsers
     ) throws(LaunchFailure) -> StartedInit {
-        let map = OwnerMap(supervisor: site.supervisor, sandboxUser: users + 1)
+        let map = site.isRoot ? OwnerMap(from: site.supervisor, to: users[1].outside) : nil
         let opener = SourceOpener(protected: site.protected, trees: trees, ownerMap: map)
         let rootTree = try opener.openRoot(plan)
         var sources = try opener.openMounts(plan)
@@ -237,7 +236,7 @@ struct Launch {
         let site = site
         let started = try attempt(.clone, "namespaces") { () throws(SystemError) in
             let ends = try StreamEnds(plan.streams)
-            let devices = try HeldTree.devices(of: plan)
+            let devices = try HeldTree.devices(of: plan, isRoot: site.isRoot)
             let control = try SharedPair.messageSockets()
             return try site.inNetwork(of: plan) { isReady, endpoint throws(SystemError) in
                 self.endpoint = endpoint
@@ -251,7 +250,8 @@ struct Launch {
                     control: control.second,
                     streams: ends.inside,
                     slots: slots,
-                    hasNetwork: isReady
+                    hasNetwork: isReady,
+                    isRoot: site.isRoot
                 )
                 switch try ChildProcess.clone(Self.namespaces(isReady), into: group) {
                 case .child: context.run()
@@ -276,26 +276,18 @@ struct Launch {
     // is no such word, nothing of the sandbox stays.
     private func confirm(
         _ started: StartedInit,
-        _ users: UInt32,
+        _ users: SandboxUsers,
         _ group: ControlGroup
     ) throws(LaunchFailure) -> [StepTime] {
         do throws(LaunchFailure) {
             let bytes = try attempt(.identity, "id maps") { () throws(SystemError) in
-                try Identity.writeMaps(
-                    of: started.child.pid,
-                    [
-                        (inside: InsideIdentity.initial, outside: users, count: 1),
-                        (inside: InsideIdentity.payload, outside: users + 1, count: 1),
-                    ],
-                    denySetGroups: false
-                )
+                try Identity.writeMaps(of: started.child.pid, users)
                 return try started.awaitRecord()
             }
             switch ControlRecord.read(bytes) {
             case .running(let steps): return steps
             case .failed(let failure): throw failure
-            case .ended, nil:
-                throw .endedUnsaid(.clone, "init")
+            case .ended, .denied, nil: throw .endedUnsaid(.clone, "init")
             }
         } catch {
             try attempt(.clone, "removal of a failed sandbox") { () throws(SystemError) in
@@ -314,6 +306,8 @@ final class StartedInit {
     let control: Held
     let beginning = MonotonicTime.now
     private var streams: Sandbox.Streams?
+    /// The plan's endpoint, where init opened it.
+    private(set) var endpoint: Held?
 
     init(child: consuming ChildProcess, control: Held, streams: Sandbox.Streams?) {
         self.child = child
@@ -344,11 +338,12 @@ final class StartedInit {
         guard isReady else { return [] }
         var message = try received()
         let bytes = message.bytes
-        if let master = message.takeDescriptor() {
+        if streams == nil, let master = message.takeDescriptor() {
             try master.setNonBlocking(true)
             let held = Held(master)
             streams = Sandbox.Streams(input: held, output: held, errors: nil, isTerminal: true)
         }
+        if let listener = message.takeDescriptor() { endpoint = Held(listener) }
         return bytes
     }
 
@@ -360,32 +355,6 @@ final class StartedInit {
         } catch  where error.isDisconnected {
             return try control.descriptor.receive(isWaiting: false)
         }
-    }
-}
-
-/// Three pipes between a payload and the launcher, or nothing where a terminal is made inside.
-struct StreamEnds {
-    /// The payload's ends: input, output, errors.
-    private(set) var inside: [Held] = []
-    /// The launcher's ends, non-blocking.
-    private(set) var outside: Sandbox.Streams?
-
-    init(_ mode: StreamMode) throws(SystemError) {
-        guard mode == .pipes else { return }
-        let (input, output, errors) = (
-            try SharedPair.pipe(), try SharedPair.pipe(), try SharedPair.pipe()
-        )
-        inside = [input.first, output.second, errors.second]
-        let ours = Sandbox.Streams(
-            input: input.second,
-            output: output.first,
-            errors: errors.first,
-            isTerminal: false
-        )
-        for held in [ours.input, ours.output, errors.first] {
-            try held.descriptor.setNonBlocking(true)
-        }
-        outside = ours
     }
 }
 

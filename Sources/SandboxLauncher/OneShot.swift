@@ -76,12 +76,8 @@ struct OneShot {
             return (HeldTree(MountTree(at: directory)), kind)
         }
         guard kind == MountStatus.tmpfs else {
-            throw LaunchFailure(
-                step: .sources,
-                location: "tree \(path)",
-                reason: "it is not a tmpfs",
-                remedy: "fill one with `invigilator image fill`"
-            )
+            let cure = "fill one with `invigilator image fill`"
+            throw LaunchFailure("tree \(path)", "it is not a tmpfs", cure)
         }
         return tree
     }
@@ -101,10 +97,11 @@ struct OneShot {
     }
 }
 
-/// Prints one line to standard error.
-func printError(_ line: String) {
-    // Nothing is left to do when standard error is closed.
+/// Prints one line to standard error, or to another standard stream, past the C library's buffer:
+/// `CurrentProcess.exitNow` does not flush one.
+func printError(_ line: String, to number: Int32 = 2) {
+    // Nothing is left to do when the stream is closed.
     do throws(SystemError) {
-        try Descriptor.copy(ofInherited: 2).writeAll(Array((line + "\n").utf8))
+        try Descriptor.copy(ofInherited: number).writeAll(Array((line + "\n").utf8))
     } catch {}
 }

@@ -5,14 +5,15 @@ extension HeldTree {
     /// Makes a sandbox's own `/dev` on a file system that nobody else has: nodes that two sandboxes
     /// share carry locks, watches and times from one to the other, although nothing can be written.
     ///
-    /// Made by the launcher, because a user namespace's init cannot make device nodes. The numbers
-    /// are those of the kernel's list of devices (Documentation/admin-guide/devices.txt).
-    static func devices(of plan: SandboxPlan) throws(SystemError) -> HeldTree {
+    /// Made by the launcher, because a user namespace's init cannot make device nodes; where it is not
+    /// root either, init shows the host's nodes on files made here. The numbers are those of the kernel's list of devices (Documentation/admin-guide/devices.txt).
+    static func devices(of plan: SandboxPlan, isRoot: Bool) throws(SystemError) -> HeldTree {
         let options = [("size", "64k"), ("nr_inodes", "64"), ("mode", "0755")]
         let dev = try MountTree.make("tmpfs", options, [.noSetUID, .noExecution])
         let minors: [DeviceName: UInt32] = [.null: 3, .zero: 5, .full: 7, .random: 8, .urandom: 9]
         for (device, minor) in minors where plan.devices.contains(device) {
-            try dev.root.makeDevice(device.rawValue, minor: minor)
+            let name = device.rawValue
+            try isRoot ? dev.root.makeDevice(name, minor: minor) : dev.root.makeFile([name], [])
         }
         var links = ["fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"]
             .mapValues { "/proc/self/fd" + $0 }

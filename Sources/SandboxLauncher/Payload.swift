@@ -17,6 +17,8 @@ struct Payload {
     let report: Held
     /// Readable once init has written our id maps.
     let permission: Held
+    /// Whether a control group limits it.
+    let hasGroup: Bool
 
     /// Carries the steps out; reports the first failure and exits.
     func run() -> Never {
@@ -48,9 +50,7 @@ struct Payload {
         try restrictFiles()
         try attempt(.execution, command.first ?? "command") { () throws(SystemError) in
             try CurrentProcess.resetSignals()
-            // The end of the report alone would not tell a program that runs from a process that died.
-            try report.descriptor.send(ControlRecord.running([]).bytes)
-            if !Layer.filter.isOmitted { try SystemCallFilter.load(plan.filter.bytes) }
+            try loadFilter()
             try CurrentProcess.execute(
                 command[0],
                 arguments: command,
@@ -58,6 +58,20 @@ struct Payload {
             )
         }
         fatalError("execute returns only errors")
+    }
+
+    // The end of the report alone would not tell a program that runs from a process that died. A filter
+    // that tells lets a message through, with which init gets its listener; ours is closed by the exec.
+    private func loadFilter() throws(SystemError) {
+        let isTelling = plan.filter.isTelling && !Layer.filter.isOmitted
+        let word = ControlRecord.running([]).bytes
+        if !isTelling { try report.descriptor.send(word) }
+        guard !Layer.filter.isOmitted else { return }
+        guard let listener = try SystemCallFilter.load(plan.filter.bytes, tells: isTelling)
+        else { return }
+        var handed = DescriptorPlacements()
+        handed.add(listener)
+        try report.descriptor.send(word, with: handed)
     }
 
     // The report stays open above the slots, close-on-exec as every descriptor of ours is.
@@ -82,6 +96,13 @@ struct Payload {
         try ProcessLimit.fileSize.set(plan.limits.fileSize.bytes)
         try ProcessLimit.lockedMemory.set(1 << 16)
         try ProcessLimit.messageQueues.set(0)
+        guard !hasGroup else { return }
+        // A group counts init, too.
+        try ProcessLimit.processes.set(UInt64(plan.limits.processes) - 1)
+        try ProcessLimit.memory.set(plan.limits.memory.bytes)
+        if let span = plan.limits.cpuTime {
+            try ProcessLimit.cpuTime.set((span.count + 999) / 1000)
+        }
     }
 
     private func becomePayload() throws(SystemError) {
@@ -113,12 +134,8 @@ struct Payload {
             )
         }
         guard facts.isUser, facts.missing.isEmpty, facts.core == 0 else {
-            throw LaunchFailure(
-                step: .credentials,
-                location: "reading back",
-                reason: "\(facts)",
-                remedy: "report this: the kernel did not do what it was asked"
-            )
+            let remedy = "report this: the kernel did not do what it was asked"
+            throw LaunchFailure("reading back", "\(facts)", remedy, at: .credentials)
         }
     }
 

@@ -95,7 +95,7 @@ final class ResidentLauncher {
     private func makeTree(_ id: UInt32, _ size: ByteCount, _ inodes: UInt32) {
         do throws(LaunchFailure) {
             guard trees[id] == nil, trees.count < Self.maximum else {
-                throw refusal("tree \(id)", "it exists, or there are too many", "drop some")
+                throw LaunchFailure("tree \(id)", "it exists, or there are too many", "drop some")
             }
             let owner = "\(site.supervisor)"
             let (tree, directory) = try attempt(.root, "tree \(id)") { () throws(SystemError) in
@@ -131,18 +131,18 @@ final class ResidentLauncher {
         do throws(LaunchFailure) {
             guard sandboxes[request.id] == nil, sandboxes.count < Self.maximum else {
                 let place = "sandbox \(request.id)"
-                throw refusal(place, "it exists, or there are too many", "wait until one ended")
+                throw LaunchFailure(place, "it exists, or there are too many", "wait for an end")
             }
-            var named: [HeldTree] = []
-            for id in request.trees {
+            let named = try request.trees.map { id throws(LaunchFailure) in
                 guard let tree = trees[id] else {
-                    throw refusal("tree \(id)", "there is none", "make the tree first")
+                    throw LaunchFailure("tree \(id)", "there is none", "make the tree first")
                 }
-                named.append(tree)
+                return tree
             }
             var launch = Launch(site: site, request: request, trees: named, client: descriptors)
             let running = try launch.run { [unowned self] sandbox, exit in gone(sandbox, exit) }
             sandboxes[request.id] = running.sandbox
+            running.sandbox.onDenied = { [unowned self] in reply(.denied(id: request.id, $0)) }
             running.sandbox.onEnded = { [unowned self] in reply(.ended(id: request.id)) }
             reply(.launched(id: request.id, steps: running.steps), with: launch.endpoint)
             // While the sandbox runs and nobody waits for us.
@@ -178,6 +178,9 @@ final class ResidentLauncher {
     }
 
     private func reply(_ reply: LauncherReply, with descriptor: Held? = nil) {
+        // Payloads send tables of refused calls as long as they like, and must not have us wait for a
+        // supervisor that does not read: it misses some, of which the next holds all.
+        if case .denied = reply, !channel.descriptor.hasRoom { return }
         var placements = DescriptorPlacements()
         if let descriptor { placements.add(descriptor.descriptor) }
         // A supervisor that cannot be told is gone; the loop ends and takes every sandbox along.

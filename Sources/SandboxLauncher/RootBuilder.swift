@@ -14,6 +14,7 @@ struct RootBuilder {
     let sources: [HeldTree?]
     let devices: HeldTree
     let root: Held
+    let isRoot: Bool
 
     /// The host directory on which the new root is attached before it becomes `/`.
     private static let stagingPoint = "/tmp"
@@ -24,6 +25,7 @@ struct RootBuilder {
         rootTree = context.rootTree
         sources = context.sources
         devices = context.devices
+        isRoot = context.isRoot
         let tree: HeldTree
         if let rootTree {
             tree = rootTree
@@ -128,6 +130,13 @@ struct RootBuilder {
     /// Attaches the sandbox's own `/dev`; returns a terminal's master where the plan wants one.
     func mountDevices() throws(SystemError) -> Held? {
         try devices.tree.attach(to: "dev", in: root.descriptor)
+        for device in plan.devices where !isRoot {
+            let hosts = try MountTree.clone(
+                of: .openWithoutLinks("/dev/\(device.rawValue)", [.path])
+            )
+            try hosts.add([.noSetUID, .noExecution])
+            try hosts.attach(on: root.descriptor.openInside("/dev/\(device.rawValue)", [.path]))
+        }
         var master: Held?
         if plan.streams == .terminal {
             let terminals = try MountTree.make(

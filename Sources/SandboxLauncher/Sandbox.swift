@@ -13,6 +13,8 @@ final class Sandbox {
     private let onGone: (Sandbox, SandboxExit) -> Void
     /// Called when the payload has ended, before its sandbox is gone.
     var onEnded: () -> Void = {}
+    /// Called with the table of refused calls, some times a second and before the end.
+    var onDenied: ([UInt8]) -> Void = { _ in }
     private var pumps: [StreamPump] = []
     private var input: StreamPump?
     private var terminal: Held?
@@ -36,10 +38,10 @@ final class Sandbox {
     init(
         _ id: UInt32,
         _ loop: EventLoop,
-        plan: SandboxPlan,
-        started: StartedInit,
-        group: ControlGroup,
-        onGone: @escaping (Sandbox, SandboxExit) -> Void
+        _ plan: SandboxPlan,
+        _ started: StartedInit,
+        _ group: ControlGroup,
+        _ onGone: @escaping (Sandbox, SandboxExit) -> Void
     ) {
         self.id = id
         self.loop = loop
@@ -146,10 +148,16 @@ final class Sandbox {
         do throws(SystemError) {
             let bytes = try started.control.descriptor.receive(isWaiting: false).bytes
             if bytes.isEmpty { return loop.change(tokens.first, to: []) }
-            guard case .ended(let end) = ControlRecord.read(bytes) else { return stop(for: .setup) }
-            self.end = end
-            ended = .now
-            onEnded()
+            switch ControlRecord.read(bytes) {
+            case .denied(let table):
+                onDenied(table)
+                readRecord()
+            case .ended(let end):
+                self.end = end
+                ended = .now
+                onEnded()
+            default: stop(for: .setup)
+            }
         } catch {
             if !error.isWouldBlock { loop.change(tokens.first, to: []) }
         }

@@ -106,7 +106,8 @@ struct ProtectedDirectories {
 struct SourceOpener {
     let protected: ProtectedDirectories
     let trees: [HeldTree]
-    let ownerMap: OwnerMap
+    /// Nothing where the supervisor's user is the payload's.
+    let ownerMap: OwnerMap?
 
     /// The root's tree, if the root is one, read-only.
     func openRoot(_ plan: SandboxPlan) throws(LaunchFailure) -> HeldTree? {
@@ -134,7 +135,8 @@ struct SourceOpener {
         try setFlags(tree, access: mount.access, isExecutable: mount.isExecutable, place)
         // What is the supervisor's is shown as the payload's.
         if case .host = mount.source { return tree }
-        try attempt(.sources, place) { () throws(SystemError) in try ownerMap.apply(to: tree.tree) }
+        try attempt(.sources, place) { () throws(SystemError) in try ownerMap?.apply(to: tree.tree)
+        }
         return tree
     }
 
@@ -192,7 +194,7 @@ struct SourceOpener {
     }
 
     private func refused(_ place: String, _ reason: String, _ remedy: String) -> LaunchFailure {
-        LaunchFailure(step: .sources, location: place, reason: reason, remedy: remedy)
+        LaunchFailure(place, reason, remedy, at: .sources)
     }
 
     // The directory first and the name in it, because a file cannot be asked where it lies.
@@ -212,7 +214,9 @@ struct SourceOpener {
         isExecutable: Bool,
         _ place: String
     ) throws(LaunchFailure) {
-        var flags: MountFlags = [.noSetUID, .noDevices, .noAccessTime]
+        var flags: MountFlags = [.noSetUID, .noDevices]
+        // How access times behave is locked on what a user namespace did not mount itself.
+        if ownerMap != nil { flags.insert(.noAccessTime) }
         if access == .readOnly, !Layer.readOnlyMounts.isOmitted { flags.insert(.readOnly) }
         if !isExecutable { flags.insert(.noExecution) }
         let wanted = flags
@@ -229,12 +233,8 @@ func attempt<Answer>(
     do throws(SystemError) {
         return try body()
     } catch {
-        throw LaunchFailure(
-            step: step,
-            location: location,
-            reason: "\(error)",
-            remedy: "check this place, and run `invigilator doctor`; if all is well, report this"
-        )
+        let remedy = "check this place, and run `invigilator doctor`; if all is well, report this"
+        throw LaunchFailure(location, "\(error)", remedy, at: step)
     }
 }
 
@@ -246,7 +246,7 @@ final class OwnerMap {
     private let sandboxUser: UInt32
     private var namespace: Held?
 
-    init(supervisor: UInt32, sandboxUser: UInt32) {
+    init(from supervisor: UInt32, to sandboxUser: UInt32) {
         self.supervisor = supervisor
         self.sandboxUser = sandboxUser
     }
@@ -257,9 +257,8 @@ final class OwnerMap {
     }
 
     private func makeNamespace() throws(SystemError) -> Held {
-        let map = [(inside: supervisor, outside: sandboxUser, count: UInt32(1))]
-        return try NewNamespace.make([.user], opening: "user") { pid throws(SystemError) in
-            try Identity.writeMaps(of: pid, map, denySetGroups: false)
+        try NewNamespace.make([.user], opening: "user") { pid throws(SystemError) in
+            try Identity.writeMaps(of: pid, [(inside: supervisor, outside: sandboxUser)])
         }
     }
 }

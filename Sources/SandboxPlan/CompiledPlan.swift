@@ -22,12 +22,9 @@ public struct CompiledPlan: Sendable, Equatable {
     public init(bytes: [UInt8], digest: [UInt8]) throws(PlanError) {
         let actual = SHA256Digest(of: bytes)
         guard actual.bytes == digest else {
-            throw PlanError(
-                operation: "check a compiled plan",
-                location: "digest",
-                reason: "the bytes hash to \(actual)",
-                remedy: "compile the plan again; a plan changed on its way is never launched"
-            )
+            let reason = "the bytes hash to \(actual)"
+            let remedy = "compile the plan again; a plan changed on its way is never launched"
+            throw PlanError("check a compiled plan", "digest", reason, remedy)
         }
         self.bytes = bytes
         self.digest = actual
@@ -39,12 +36,9 @@ public struct CompiledPlan: Sendable, Equatable {
     public init(file: [UInt8]) throws(PlanError) {
         let magic = Self.magic
         guard file.count > magic.count + 32, Array(file.prefix(magic.count)) == magic else {
-            throw PlanError(
-                operation: "read a plan file",
-                location: "first bytes",
-                reason: "this is not a compiled plan",
-                remedy: "make one with `invigilator policy compile NAME -o FILE`"
-            )
+            let remedy = "make one with `invigilator policy compile NAME -o FILE`"
+            let reason = "this is not a compiled plan"
+            throw PlanError("read a plan file", "first bytes", reason, remedy)
         }
         let digest = Array(file[magic.count..<magic.count + 32])
         try self.init(bytes: Array(file[(magic.count + 32)...]), digest: digest)

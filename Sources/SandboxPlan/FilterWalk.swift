@@ -19,14 +19,17 @@ struct FilterWalk {
         case allowed
         case refused(errno: UInt32)
         case killed
+        // Left to the listener, which init alone ever holds: EPERM, or ENOSYS where nobody listens.
+        case told
         case other
 
-        // Return values of seccomp(2); traps, traces, notifications, logs and errno 0 are `other`.
+        // Return values of seccomp(2); traps, traces, logs and errno 0 are `other`.
         init(_ value: UInt32) {
             switch (value & 0xffff_0000, value & 0xffff) {
             case (0x7fff_0000, _): self = .allowed
             case (0x0005_0000, 1...4095): self = .refused(errno: value & 0xffff)
             case (0x8000_0000, _): self = .killed
+            case (0x7fc0_0000, 0): self = .told
             default: self = .other
             }
         }

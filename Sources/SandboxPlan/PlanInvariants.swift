@@ -19,12 +19,7 @@ public enum PlanInvariants {
 
     /// An error with the operation of this file.
     static func refusal(_ location: String, _ reason: String, _ remedy: String) -> PlanError {
-        PlanError(
-            operation: "check the plan's invariants",
-            location: location,
-            reason: reason,
-            remedy: remedy
-        )
+        PlanError("check the plan's invariants", location, reason, remedy)
     }
 
     private static func checkText(_ plan: SandboxPlan) throws(PlanError) {
@@ -73,7 +68,7 @@ public enum PlanInvariants {
             targets.append(mount.target)
             switch mount.source {
             case .host(let source), .vault(let source):
-                guard isNormalHostPath(source.path) else {
+                guard InsidePath.isNormal(source.path) else {
                     throw refusal(place, "not an absolute, plain path", "write it without . and ..")
                 }
                 if case .vault = mount.source { vaults += 1 }
@@ -97,12 +92,6 @@ public enum PlanInvariants {
 
     private static func twice(_ place: String) -> PlanError {
         refusal(place, "a tree or a file of one is shown twice", "use each once")
-    }
-
-    private static func isNormalHostPath(_ path: String) -> Bool {
-        path.hasPrefix("/") && path != "/"
-            && path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-                .allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
     }
 
     private static func checkWritable(_ plan: SandboxPlan) throws(PlanError) {

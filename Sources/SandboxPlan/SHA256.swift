@@ -12,12 +12,6 @@ public struct SHA256Digest: Sendable, Equatable, Hashable, CustomStringConvertib
         }
     }
 
-    /// Adopts thirty-two bytes that were stored; nil for any other number.
-    public init?(stored: [UInt8]) {
-        guard stored.count == 32 else { return nil }
-        bytes = stored
-    }
-
     /// Sixty-four lower-case hexadecimal digits.
     public var description: String {
         let digits: [Character] = Array("0123456789abcdef")

@@ -146,6 +146,13 @@ public struct SeccompProgram: Sendable, Equatable {
 
     /// The number of instructions.
     public var count: Int { bytes.count / 8 }
+
+    /// Whether it leaves an answer to a listener: BPF_RET with SECCOMP_RET_USER_NOTIF (seccomp(2)).
+    public var isTelling: Bool {
+        stride(from: 0, to: bytes.count, by: 8).contains {
+            bytes[$0...].starts(with: [6, 0, 0, 0, 0, 0, 0xc0, 0x7f])
+        }
+    }
 }
 
 /// An absolute, normalised path inside a sandbox.
@@ -159,23 +166,26 @@ public struct InsidePath: Sendable, Equatable, Hashable, CustomStringConvertible
     ///
     /// - Throws: ``PlanError`` when the text is not absolute and normalised.
     public init(_ text: String) throws(PlanError) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        let isNormal =
-            text == "/"
-            || (parts.count > 1 && parts[0].isEmpty
-                && parts.dropFirst().allSatisfy { part in
-                    !part.isEmpty && !part.elementsEqual(".".utf8) && !part.elementsEqual("..".utf8)
-                })
         let isPlain = text.utf8.allSatisfy { $0 > 0x1f && $0 != 0x7f }
-        guard isNormal, isPlain, text.utf8.count <= 1024 else {
+        guard text == "/" || Self.isNormal(text), isPlain, text.utf8.count <= 1024 else {
             throw PlanError(
-                operation: "read a path inside the sandbox",
-                location: text.debugDescription,
-                reason: "it is not absolute and normalised, or has control characters",
-                remedy: "write it as /name/name without . or .. and at most 1024 bytes"
+                "read a path inside the sandbox",
+                text.debugDescription,
+                "it is not absolute and normalised, or has control characters",
+                "write it as /name/name without . or .. and at most 1024 bytes"
             )
         }
         self.text = text
+    }
+
+    /// Whether a text is an absolute path below the root, without `.`, `..` or empty components.
+    ///
+    /// Bytes and not characters: a slash with a combining mark is one character, and a separator still.
+    static func isNormal(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count > 1 && parts[0].isEmpty
+            && !parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+                .contains { ["", ".", ".."].contains($0) }
     }
 
     /// The components below the root, in order.
@@ -204,7 +214,7 @@ public struct PlanError: Error, Sendable, Equatable, CustomStringConvertible {
     public let remedy: String
 
     /// Creates an error with its four answers.
-    public init(operation: String, location: String, reason: String, remedy: String) {
+    public init(_ operation: String, _ location: String, _ reason: String, _ remedy: String) {
         self.operation = operation
         self.location = location
         self.reason = reason

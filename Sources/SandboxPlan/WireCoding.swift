@@ -175,12 +175,8 @@ public struct WireDecoder: Sendable {
 
     /// An error about one field of this message.
     public func malformed(_ field: StaticString, _ reason: String) -> PlanError {
-        PlanError(
-            operation: "decode a message",
-            location: "\(field), byte \(position)",
-            reason: reason,
-            remedy: "build supervisor and launcher from one version, and compile the plan again"
-        )
+        let remedy = "build supervisor and launcher from one version, and compile the plan again"
+        return PlanError("decode a message", "\(field), byte \(position)", reason, remedy)
     }
 
     private mutating func elementCount(

@@ -170,6 +170,36 @@ extension PolicyFault {
         )
     }
 
+    static let longReason = PolicyFault(
+        "the reason is longer than \(Justifications.longest) bytes",
+        "say it shorter"
+    )
+    static func unjustified(_ allowance: DangerousAllowance) -> PolicyFault {
+        PolicyFault(
+            "\(allowance.danger), and there is no reason for it",
+            "remove it, or write because: {\(allowance.name): why this sandbox needs it}"
+        )
+    }
+
+    static func justifiesNothing(_ name: String) -> PolicyFault {
+        PolicyFault(
+            "this policy allows nothing by the name of \(name) that needs a reason",
+            "remove the reason, or correct its name; `invigilator policy explain` lists the names"
+        )
+    }
+
+    static func beyondSite(
+        _ excess: String,
+        _ place: DocumentPlace,
+        _ document: SiteDocument
+    ) -> PolicyFault {
+        PolicyFault(
+            "\(excess) is beyond what this site allows: \(document.reason) "
+                + "(\(document.file):\(place.line): \(place.key))",
+            "stay within it, or ask who administers this host to change that document"
+        )
+    }
+
     static let programNotListed = PolicyFault(
         "\(Surface.program), which the candidate starts, is not listed",
         "list it"
@@ -200,6 +230,6 @@ extension ProblemList {
 
     /// A list of calls that no filter can be made of.
     func add(_ error: SeccompError, of policy: SandboxPolicy) {
-        add(policy.place(of: "syscalls"), error.description, remedy: "correct the groups")
+        add(policy.place(of: "syscalls"), "\(error)", remedy: "correct the groups")
     }
 }

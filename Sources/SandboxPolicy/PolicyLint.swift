@@ -8,6 +8,8 @@ internal import StrictYAML
 /// to write in its place; and what only costs a secret or a launch is found before it does.
 struct PolicyLint {
     let policy: SandboxPolicy
+    let groups: [String: SyscallGroup]
+    let context: ResolutionContext
     let problems: ProblemList
 
     func check() {
@@ -20,6 +22,8 @@ struct PolicyLint {
         checkEnvironment()
         checkCommand()
         checkConnections()
+        JustificationLint(policy: policy, groups: groups, problems: problems).check()
+        context.site.check(policy, groups: groups, context.variables, problems)
     }
 
     /// No more than the launcher reads of one plan, with room for what resolution adds to it; a policy

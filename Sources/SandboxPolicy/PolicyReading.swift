@@ -54,6 +54,7 @@ private struct PolicyReading {
         let syscalls = reader.required("syscalls").flatMap(PolicySyscalls.init)
         let minimumABI = reader.required("landlock").flatMap(minimumABI)
         let descriptors = reader.optional("descriptors").map(descriptors)
+        let because = reader.optional("because").map(Justifications.init)
         let surface = surface(
             save: reader.optional("save"),
             list: reader.optional("surface"),
@@ -83,6 +84,7 @@ private struct PolicyReading {
             syscalls: syscalls,
             minimumABI: minimumABI,
             descriptors: descriptors ?? [],
+            because: because ?? Justifications(),
             places: places()
         )
     }

@@ -53,7 +53,7 @@ public struct PolicyResolver: Sendable {
         toleratesMissingVault: Bool
     ) throws(PolicyRefusal) -> ResolvedPolicy {
         let problems = ProblemList(file: policy.file, operation: "resolve policy \(policy.name)")
-        PolicyLint(policy: policy, problems: problems).check()
+        PolicyLint(policy: policy, groups: groups, context: context, problems: problems).check()
         var resolution = MountResolution(
             policy: policy,
             context: context,
@@ -99,18 +99,9 @@ public struct PolicyResolver: Sendable {
         mounts: [PlannedMount],
         _ problems: ProblemList
     ) -> RootSource {
-        switch policy.root {
-        case .tree: .tree
-        case .skeleton(let entries):
-            .skeleton(
-                SkeletonPlan.entries(
-                    entries,
-                    mounts: mounts,
-                    problems,
-                    at: policy.place(of: "root")
-                )
-            )
-        }
+        guard case .skeleton(let entries) = policy.root else { return .tree }
+        let place = policy.place(of: "root")
+        return .skeleton(SkeletonPlan.entries(entries, mounts: mounts, problems, at: place))
     }
 
     private func proc(of policy: SandboxPolicy) -> ProcView {
@@ -126,9 +117,7 @@ public struct PolicyResolver: Sendable {
         _ problems: ProblemList
     ) throws(PolicyRefusal) -> CompiledFilter {
         do throws(SeccompError) {
-            let faults = FilterLint.problems(in: rules)
-            if let fault = faults.first { throw fault }
-            return try SeccompCompiler.compile(rules)
+            return try FilterLint.compiled(rules)
         } catch {
             problems.add(error, of: policy)
             throw PolicyRefusal(problems)

@@ -75,6 +75,8 @@ public struct ResolutionContext: Sendable {
     public var stateDirectory: String
     /// Values of variables.
     public var variables: PolicyVariables
+    /// What the host's administrator bounds policies by.
+    public var site = SitePolicy()
     /// Looks at a path without following a link at its end; nil when there is nothing.
     public var lookUp: @Sendable (String) -> SourceFacts?
 
@@ -89,12 +91,15 @@ public struct ResolutionContext: Sendable {
         self.lookUp = lookUp
     }
 
-    /// Creates a context that looks at this host's files.
+    /// Creates a context that looks at this host's files, and reads what its administrator bounds.
+    ///
+    /// - Throws: ``PolicyRefusal`` when the site's policy is not root's, or is malformed.
     public static func host(
         stateDirectory: String,
         variables: PolicyVariables
-    ) -> ResolutionContext {
-        ResolutionContext(stateDirectory: stateDirectory, variables: variables) { path in
+    ) throws(PolicyRefusal) -> ResolutionContext {
+        var context = ResolutionContext(stateDirectory: stateDirectory, variables: variables) {
+            path in
             do throws(SystemError) {
                 return SourceFacts(try FileStatus(path: path))
             } catch {
@@ -102,6 +107,8 @@ public struct ResolutionContext: Sendable {
                 return nil
             }
         }
+        context.site = try SitePolicy.installed()
+        return context
     }
 }
 

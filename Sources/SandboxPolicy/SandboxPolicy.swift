@@ -40,11 +40,13 @@ public struct SandboxPolicy: Sendable, Equatable {
     /// Socket families that may be made.
     public let sockets: [SocketFamily]
     /// Allowed system calls.
-    public let syscalls: PolicySyscalls
+    public internal(set) var syscalls: PolicySyscalls
     /// The lowest Landlock ABI accepted.
     public let minimumABI: UInt8
     /// Descriptors above 2.
     public let descriptors: [DescriptorSlot]
+    /// Why it allows what needs a reason.
+    public internal(set) var because: Justifications
     /// Where each top-level key stands, for errors found later.
     public let places: [String: DocumentPlace]
 
@@ -67,6 +69,8 @@ public struct SandboxPolicy: Sendable, Equatable {
                 place: place(of: "mounts")
             )
         }
+        let reason = "the experiment's configuration shows it"
+        policy.because.add(reason, forMountsAt: paths, place(of: "mounts"))
         return policy
     }
 }

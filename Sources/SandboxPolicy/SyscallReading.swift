@@ -62,7 +62,7 @@ private enum SyscallReading {
             do throws(SeccompError) {
                 return try ArgumentCondition(argument: argument, mask: mask, equals: value.value)
             } catch {
-                node.refuse(error.description, remedy: "correct mask and values")
+                node.refuse("\(error)", remedy: "correct mask and values")
                 return nil
             }
         }

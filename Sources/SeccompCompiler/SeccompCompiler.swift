@@ -11,7 +11,8 @@ public struct CompiledFilter: Sendable, Equatable {
 /// Compiles lists of allowed calls into BPF programs.
 ///
 /// The program answers EPERM to what is not listed, ENOSYS to ``absent``, and ends the
-/// process for a foreign architecture (i386, x32). Nothing here runs when a sandbox is launched.
+/// process for a foreign architecture (i386, x32). Some of what it refuses it leaves to a listener, which
+/// answers EPERM and counts. Nothing here runs when a sandbox is launched.
 public enum SeccompCompiler {
     /// Calls that answer ENOSYS instead of EPERM, so that a C library uses its older way.
     ///
@@ -22,19 +23,29 @@ public enum SeccompCompiler {
 
     /// Compiles a filter.
     ///
+    /// - Parameters:
+    ///   - rules: what is allowed.
+    ///   - told: of the refusals, those that init counts; no rule among them may meet one that allows.
+    /// - Returns: the filter.
     /// - Throws: ``SeccompError/refusedProgram(location:reason:)`` for a list of which the launcher
     ///   would refuse the filter, which `FilterLint` explains rule by rule, or
     ///   ``SeccompError/library(step:code:)``.
     public static func compile(
-        _ rules: [SyscallRule]
+        _ rules: [SyscallRule],
+        telling told: [SyscallRule] = []
     ) throws(SeccompError) -> CompiledFilter {
         let numbered = try numbered(rules)
         let context = try SeccompContext.empty()
         for number in absent {
-            try context.hide(number)
+            try context.answer(SeccompContext.absence, number)
         }
         for entry in numbered {
-            try context.allow(entry.number, when: entry.rule.conditions)
+            let action = SeccompContext.allowance
+            try context.answer(action, entry.number, when: entry.rule.conditions)
+        }
+        for entry in try self.numbered(told) {
+            let action = SeccompContext.notification
+            try context.answer(action, entry.number, when: entry.rule.conditions)
         }
         let program = SeccompProgram(bytes: try context.exported())
         do throws(PlanError) {

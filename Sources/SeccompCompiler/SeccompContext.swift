@@ -7,9 +7,9 @@ internal import SandboxPlan
 @safe struct SeccompContext: ~Copyable {
     private let context: scmp_filter_ctx
     /// `EPERM`, what a call gets that no rule allows.
-    static let refusal: UInt16 = 1
+    static let refusal = cseccomp_action_errno(1)
     /// `ENOSYS`, what calls get whose callers have an older way.
-    static let absence: UInt16 = 38
+    static let absence = cseccomp_action_errno(38)
 
     /// Makes an empty filter for x86_64 alone.
     ///
@@ -29,7 +29,7 @@ internal import SandboxPlan
 
     private init() throws(SeccompError) {
         // Safety: seccomp_init has no precondition; its result is checked for null before use.
-        guard let made = unsafe seccomp_init(cseccomp_action_errno(Self.refusal)) else {
+        guard let made = unsafe seccomp_init(Self.refusal) else {
             throw .library(step: "make a filter", code: 12)
         }
         unsafe context = unsafe made
@@ -40,20 +40,30 @@ internal import SandboxPlan
         unsafe seccomp_release(context)
     }
 
-    /// Adds a rule that allows a call under its conditions.
-    func allow(
+    /// What a call gets that a rule allows.
+    static let allowance = UInt32(SCMP_ACT_ALLOW)
+    /// What a call gets whose refusal is told: it waits until the listener has refused it.
+    static let notification = UInt32(SCMP_ACT_NOTIFY)
+
+    /// Adds a rule for a call under its conditions.
+    func answer(
+        _ action: UInt32,
         _ number: UInt32,
-        when conditions: [ArgumentCondition]
+        when conditions: [ArgumentCondition] = []
     ) throws(SeccompError) {
         let comparisons = conditions.map {
             cseccomp_masked_equal(UInt32($0.argument), UInt64($0.mask), UInt64($0.value))
         }
-        try add(UInt32(SCMP_ACT_ALLOW), number, comparisons)
-    }
-
-    /// Adds a rule that lets a call look as if the kernel did not have it.
-    func hide(_ number: UInt32) throws(SeccompError) {
-        try add(cseccomp_action_errno(Self.absence), number, [])
+        // Safety: the context is alive, and the array's storage holds as many comparisons as are
+        // announced for as long as the call lasts; libseccomp copies them.
+        let result = unsafe seccomp_rule_add_array(
+            context,
+            action,
+            Int32(number),
+            UInt32(comparisons.count),
+            comparisons
+        )
+        guard result == 0 else { throw .library(step: "add call \(number)", code: -result) }
     }
 
     /// Compiles the filter and returns the instructions' bytes.
@@ -76,23 +86,6 @@ internal import SandboxPlan
         // Safety: the context is alive: this value owns it.
         let result = unsafe seccomp_attr_set(context, attribute, value)
         guard result == 0 else { throw .library(step: step, code: -result) }
-    }
-
-    private func add(
-        _ action: UInt32,
-        _ number: UInt32,
-        _ comparisons: [scmp_arg_cmp]
-    ) throws(SeccompError) {
-        // Safety: the context is alive, and the array's storage holds as many comparisons as are
-        // announced for as long as the call lasts; libseccomp copies them.
-        let result = unsafe seccomp_rule_add_array(
-            context,
-            action,
-            Int32(number),
-            UInt32(comparisons.count),
-            comparisons
-        )
-        guard result == 0 else { throw .library(step: "add call \(number)", code: -result) }
     }
 
     private static func contents(of file: Int32) throws(SeccompError) -> [UInt8] {

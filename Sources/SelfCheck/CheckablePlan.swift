@@ -13,7 +13,7 @@ package struct CheckablePlan {
 
     private static let ownTarget = "/self-check"
 
-    /// Adapts a plan; those that ship stay as they are.
+    /// Adapts a plan; those that ship stay as they are, but for the level that they demand.
     ///
     /// - Parameter compiled: a plan that an exam uses.
     /// - Throws: `LauncherError` for bytes that are no plan.
@@ -28,6 +28,8 @@ package struct CheckablePlan {
     private init(_ original: SandboxPlan) throws(PlanError) {
         var plan = original
         plan.command = []
+        // What is demanded is compared with what was seen, afterwards and by others.
+        plan.demandedLevel = .noUserNamespace
         plan.limits.cpuTime = nil
         plan.limits.idle = nil
         plan.limits.killsOnOutput = false

@@ -58,6 +58,8 @@ final class CheckedSandbox {
             descriptors: placements,
             onExit: { [weak self] exit in self?.ended(exit) }
         )
+        // Trying what has to be refused is its work.
+        sandbox?.tellsDenials = false
         token = loop.watch(reader, .readable) { [unowned self] _ in read() }
     }
 

@@ -179,11 +179,17 @@ extension QuickSet {
             try wait { sandbox.exit != nil }
             return sandbox.exit
         }
+        let wasRefused = end?.kind == .exited && end?.code == 1
         return QuickFinding(
             .limits,
             checkable.plan.role,
             end?.kind == .outOfMemory
-                ? .enforced : .missing("128 MiB were taken where 32 are allowed"),
+                ? .enforced
+                : .missing(
+                    wasRefused
+                        ? "one process got no more than 32 MiB, but nothing limits several together"
+                        : "128 MiB were taken where 32 are allowed"
+                ),
             evidence: "a program that takes 128 MiB in a sandbox of 32 ended as "
                 + (end?.kind.name ?? "nothing")
         )

@@ -37,6 +37,18 @@ public enum QuickProbe: String, Sendable, CaseIterable {
     /// A frozen sandbox dies when it is killed, and the next one starts in a fresh group.
     case kill
 
+    /// Whether a level promises this wall: without a control group of its own a sandbox has no freezer,
+    /// and limits of single processes.
+    public func stands(at level: AssuranceLevel) -> Bool {
+        switch self {
+        case .limits, .freeze, .kill: level >= .delegated
+        case .namespaces, .network, .ipc, .pid, .payloadNamespace, .capabilities, .filter,
+            .landlock,
+            .privateRoot, .readOnlyMounts, .descriptors:
+            level >= .singleUID
+        }
+    }
+
     /// What must be there, in a few words.
     public var title: String {
         switch self {

@@ -14,6 +14,8 @@ public struct QuickSetKit: Sendable {
     let program: [UInt8]
     let hidden: [String]
     let namespaces: [String: UInt64]
+    /// Whether the launcher is root's; an ordinary user's reaches `delegated` at the most.
+    let isRoot: Bool
 
     /// The program's name, beside the launcher.
     public static let programName = "invigilator-selfcheck"
@@ -30,6 +32,7 @@ public struct QuickSetKit: Sendable {
         program = try Descriptor.open("\(folder)/\(Self.programName)", .read)
             .readAll(limit: 16 << 20)
         self.hidden = hidden
+        isRoot = Identity.effectiveUser == 0
         let own = try Descriptor.open(
             "/proc/\(CurrentProcess.pid)/ns",
             [.path, .directory]
@@ -55,6 +58,9 @@ public final class QuickSet {
 
     // A loaded host starts a program late; what has not answered by then is not known to be safe.
     private static let patience = Nanoseconds.milliseconds(10_000)
+
+    /// Whether the launcher makes control groups, and so can freeze: root's does, whatever else it lacks.
+    public var canFreeze: Bool { kit.isRoot }
     // In this time a program that is not frozen answers a thousand times over.
     private static let stillness = Nanoseconds.milliseconds(10)
 
@@ -111,24 +117,43 @@ public final class QuickSet {
         for other in others { other.closeInput() }
         try wait { others.allSatisfy(\.isOver) }
         return ([frozen] + others).flatMap { sandbox in
-            FactsJudge(sandbox.facts, plan: sandbox.plan, host: kit.namespaces).findings
+            FactsJudge(
+                sandbox.facts,
+                plan: sandbox.plan,
+                host: kit.namespaces,
+                isRoot: kit.isRoot
+            ).findings
         } + control
     }
 
     // MARK: - freezing and killing
 
     private func freezeAndKill(_ sandbox: CheckedSandbox) throws(LauncherError) -> [QuickFinding] {
-        let freeze = try freezing(sandbox)
-        if sandbox.exit == nil {
-            try sandbox.freeze()
-            try sandbox.kill()
+        var freeze: QuickFinding
+        var isFrozen = true
+        do throws(LauncherError) {
+            freeze = try freezing(sandbox)
+            if sandbox.exit == nil { try sandbox.freeze() }
+        } catch {
+            // A refusal is what was to be found out.
+            guard case .refused(let failure) = error else { throw error }
+            let reason = "the launcher refused to freeze it: \(failure.reason)"
+            freeze = QuickFinding(.freeze, sandbox.plan.role, .missing(reason), evidence: "")
+            isFrozen = false
         }
+        if sandbox.exit == nil { try sandbox.kill() }
         try wait { sandbox.exit != nil }
-        let isDead = sandbox.exit?.wasRequested == true
+        let isDead = isFrozen && sandbox.exit?.wasRequested == true
         let kill = QuickFinding(
             .kill,
             sandbox.plan.role,
-            isDead ? .enforced : .missing("it was killed while frozen, and did not end for that"),
+            isDead
+                ? .enforced
+                : .missing(
+                    isFrozen
+                        ? "it was killed while frozen, and did not end for that"
+                        : "nothing can be frozen, so it was not seen to die frozen"
+                ),
             evidence: "a sandbox was frozen and killed; it was gone, and its group empty"
         )
         return [freeze, kill]

@@ -30,7 +30,8 @@ static void say_lines(const char *path, const char *kind, const char *const *wan
 
 void say_identity(void) {
     static const char *const status[] = {"Uid:",    "Gid:",    "CapInh:",     "CapPrm:",  "CapEff:",
-                                         "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:", NULL};
+                                         "CapBnd:", "CapAmb:", "NoNewPrivs:", "Seccomp:",
+                                         "Seccomp_filters:", NULL};
     static const char *const every[] = {"", NULL};
     say_lines("/proc/self/status", "status", status);
     say_lines("/proc/self/uid_map", "uid-map", every);

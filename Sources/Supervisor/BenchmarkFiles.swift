@@ -1,4 +1,5 @@
 public import HostProbe
+internal import ExamResults
 internal import StrictJSON
 public import Workspace
 
@@ -25,6 +26,16 @@ public struct BenchmarkFiles: Sendable {
     /// SHA-256 over everything that a score depends on but the judged file: manifest, tasks, and the
     /// programs of both sides with the shim's.
     public let digest: String
+
+    /// The families of tasks: the clusters that a cap of the suite counts.
+    ///
+    /// - Parameter tasks: train tasks.
+    /// - Returns: the family of each of them.
+    func families(of tasks: [TaskID]) -> [TaskID: String] {
+        let named = Set(tasks)
+        let known = self.tasks.entries.filter { named.contains($0.id) }
+        return Dictionary(uniqueKeysWithValues: known.map { ($0.id, $0.family) })
+    }
 
     /// One file.
     public struct NamedBytes: Sendable, Equatable {
@@ -109,6 +120,9 @@ public struct BenchmarkFiles: Sendable {
         self.candidate = candidate
         let material = try BenchmarkMaterial(manifest, reading)
         tasks = material.tasks
+        try workspace { () throws(WorkspaceError) in
+            try manifest.requireWatchful(in: material.tasks, file: "\(directory)/benchmark.yaml")
+        }
         environment = material.environment
         template = try read(manifest.agent.text)
         program = try read(manifest.program.text)

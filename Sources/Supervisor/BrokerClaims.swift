@@ -31,11 +31,15 @@ struct BrokerClaims {
     private(set) var iteration = ModelUsage()
     /// Whom the broker refused for a budget, in this iteration.
     private(set) var refused: Set<ModelRole> = []
+    /// How often it refused for a budget that a role's sandboxes share.
+    private(set) var sharedRefusals = 0
 
     private var desks: [Int: Desk] = [:]
     private var sessions: [String: ModelUsage] = [:]
     private var told: [ModelRole: Set<ModelEvent.Kind>] = [:]
     private var toldFailures = 0
+
+    private static let sharedAccounts = ["campaign", "iteration"]
 
     // A failure has a text of its own, so that the kind alone is no reason to tell only the first.
     private static let maximumFailures = 10
@@ -52,6 +56,9 @@ struct BrokerClaims {
     static func session(of listener: Int, _ roles: [ModelRole]) -> String {
         roles.first == .codingAgent ? "sandbox:coding-agent" : "sandbox:\(listener)"
     }
+
+    /// A budget was extended: who was refused may ask again.
+    mutating func forgetRefusals() { refused = [] }
 
     /// A listener is about to be opened.
     mutating func open(_ listener: Int, roles: [ModelRole]) {
@@ -119,7 +126,14 @@ struct BrokerClaims {
             // What cannot be read names no model; then whoever speaks at the listener asked for it.
             let role = role ?? desk.roles[0]
             unwritten.add(event, of: role)
-            if event.kind == .budgetSpent { refused.insert(role) }
+            if event.kind == .budgetSpent {
+                refused.insert(role)
+                // The broker names the account; one of a sandbox's own is nobody else's.
+                if Self.sharedAccounts.contains(where: { event.detail.hasPrefix("account \($0)") })
+                {
+                    sharedRefusals += 1
+                }
+            }
             guard told[role, default: []].insert(event.kind).inserted else { return nil }
             return .event(role, event)
         case .arrived(let listener):

@@ -10,12 +10,12 @@ internal import SandboxPlan
 struct CandidateRefusals {
     let records: [RefusalRecord]
 
-    init(_ results: ExamResults, iteration: Int) {
+    init(of trials: [ExamResults], iteration: Int) {
         var rollouts: [CandidateFault: Int] = [:]
-        for case .failed(let fault) in results.all.map(\.outcome) {
+        for case .failed(let fault) in trials.flatMap(\.all).map(\.outcome) {
             rollouts[fault, default: 0] += 1
         }
-        let planned = results.planned.count
+        let planned = trials.reduce(0) { $0 + $1.planned.count }
         records = CandidateFault.allCases.compactMap { fault in
             guard let count = rollouts[fault], let wall = Wall(fault) else { return nil }
             return RefusalRecord(

@@ -5,6 +5,7 @@ internal import LauncherProtocol
 internal import LinuxKernel
 internal import SandboxPlan
 internal import SandboxPolicy
+internal import SelfCheck
 internal import ModelDialects
 internal import Workspace
 
@@ -67,6 +68,7 @@ final class CodingSandbox {
         self.surface = surface
         self.home = home
         try Self.fill(view, supervision.inputs)
+        try Self.layBait(in: view, supervision)
         try system("place the agent's files", "agent") { () throws(SystemError) in
             for file in agent.files {
                 try surface.directory.place(file.bytes, at: Self.beneath(file))
@@ -81,6 +83,16 @@ final class CodingSandbox {
                 onRequest: onRequest,
                 onEnd: onEnd
             )
+        }
+    }
+
+    private static func layBait(
+        in view: SandboxTree,
+        _ supervision: Supervision
+    ) throws(SupervisorError) {
+        guard let bait = try supervision.honeyGold() else { return }
+        try system("lay the bait", BaitPlace.codingView) { () throws(SystemError) in
+            try view.directory.place(bait.bytes, at: BaitPlace.codingView)
         }
     }
 
@@ -218,7 +230,9 @@ final class CodingSandbox {
     var mustStandStill: Bool { isFreezeWanted || holds > 0 || !mayRun }
 
     private func applyFreeze() throws(SupervisorError) {
-        guard let sandbox, sandbox.exit == nil else { return }
+        // An ordinary user's launcher has no freezer, and every policy said that it demands none: the
+        // agent runs on, which is why such scores are worth a demonstration and no more.
+        guard let sandbox, sandbox.exit == nil, supervision.quickSet.canFreeze else { return }
         let isWanted = mustStandStill
         guard isWanted != sandbox.isFrozen else { return }
         guard isWanted else {

@@ -5,6 +5,8 @@ public import StrictJSON
 /// What another terminal or another experiment asks of a running supervisor.
 enum ControlVerb: String {
     case pause, resume, stop, status
+    /// Allow more than the configuration does.
+    case extend
     /// Freeze the coding sandbox until this connection ends: another experiment runs a sealed exam.
     case hold
 }
@@ -24,15 +26,27 @@ enum ControlFile {
 public enum ControlClient {
     /// Sends one verb and waits for the answer.
     ///
+    /// - Parameters:
+    ///   - verb: the verb.
+    ///   - id: the experiment.
+    ///   - layout: where its state lies.
+    ///   - members: what the verb needs beside its name.
     /// - Returns: the answer; nil when no supervisor runs.
     /// - Throws: ``SupervisorError``, also where a supervisor runs and does not answer.
     public static func ask(
         _ verb: String,
         of id: String,
-        layout: StateLayout
+        layout: StateLayout,
+        with members: [String: JSONValue] = [:]
     ) throws(SupervisorError) -> JSONValue? {
         let loop = EventLoop()
-        let question = try ControlQuestion(verb, of: id, layout: layout, loop: loop)
+        let question = try ControlQuestion(
+            verb,
+            of: id,
+            layout: layout,
+            loop: loop,
+            with: members
+        )
         while question.isOpen {
             try question.requireTime(to: "ask the running supervisor")
             try system("ask the running supervisor", verb) { () throws(SystemError) in
@@ -70,14 +84,18 @@ final class ControlQuestion {
         _ verb: String,
         of id: String,
         layout: StateLayout,
-        loop: EventLoop
+        loop: EventLoop,
+        with members: [String: JSONValue] = [:]
     ) throws(SupervisorError) {
         self.id = id
         self.layout = layout
         self.loop = loop
         do throws(SystemError) {
             let folder = try Descriptor.open(layout.experiment(id), [.path, .directory])
-            try ask(verb, on: UnixListener.connect(path: ControlFile.path(in: folder)))
+            try ask(
+                members.merging(["verb": .string(verb)]) { $1 },
+                on: UnixListener.connect(path: ControlFile.path(in: folder))
+            )
         } catch {
             // Too many wait to be accepted: nobody takes what they ask. The deadline says so.
             isOpen = error.isWouldBlock
@@ -104,8 +122,11 @@ final class ControlQuestion {
         )
     }
 
-    private func ask(_ verb: String, on stream: consuming Descriptor) throws(SystemError) {
-        let body = JSONValue.object(["verb": .string(verb)]).canonicalBytes
+    private func ask(
+        _ members: [String: JSONValue],
+        on stream: consuming Descriptor
+    ) throws(SystemError) {
+        let body = JSONValue.object(members).canonicalBytes
         let header = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: body.count >> $0) }
         // A fresh connection has room for these few bytes.
         try stream.writeAll(header + body)

@@ -48,7 +48,8 @@ extension Supervision {
     /// The digests of what an exam ran under, by name, as its row keeps them.
     func planDigests(of report: Benchmarks.ExamReport) -> [String: String] {
         var digests = [
-            "candidate": "\(report.candidatePlan)", "examiner": "\(report.examinerPlan)",
+            "candidate": inputs.plans.agreed.digest(of: report.candidatePlan),
+            "examiner": inputs.plans.agreed.digest(of: report.examinerPlan),
         ]
         if let packages = inputs.packages { digests[CandidatePackages.name] = packages.digest }
         return digests
@@ -59,23 +60,28 @@ extension Supervision {
     /// - Parameters:
     ///   - split: which split its tasks are of.
     ///   - tasks: what is run.
-    ///   - candidate: the judged files.
+    ///   - arms: the judged files, and how often and beside whom they run.
     ///   - onStart: told the running exam, so that it can be cancelled.
     /// - Returns: the exam's report, void where our side broke.
     /// - Throws: ``SupervisorError``.
     func runExam(
         _ split: Split,
         _ tasks: [TaskID],
-        candidate: CandidateSnapshot,
+        _ arms: ExamArms,
         onStart: (ExamRun) -> Void = { _ in }
     ) throws(SupervisorError) -> Benchmarks.ExamReport {
         let seed = try system("draw a seed", "exam") { () throws(SystemError) in
             try KernelRandom.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
+        // Both arms have it, or they would not be examined alike.
+        let bait =
+            try honeyGold().map { [ExamFile(path: BaitPlace.candidate, bytes: $0.bytes)] } ?? []
         let order = ExamOrder(
             split: split,
             tasks: tasks,
-            candidate: candidate.files.map { ExamFile(path: $0.path, bytes: $0.bytes) },
+            candidate: arms.candidate.examFiles + arms.more + bait,
+            incumbent: arms.incumbent.map { $0.examFiles + bait } ?? [],
+            trials: arms.trials,
             maximumConcurrency: inputs.config.maximumConcurrency,
             seed: seed
         )
@@ -91,9 +97,37 @@ extension Supervision {
             }
             defer { models?.onGapInExam = { _ in } }
             onStart(run)
-            return try run.run()
+            let before = models?.sharedRefusals ?? 0
+            let report = try run.run()
+            // One side could spend what the other one then lacks, and win by it.
+            guard arms.incumbent != nil, (models?.sharedRefusals ?? 0) > before else {
+                return report
+            }
+            let reason =
+                "a model's budget that candidate and incumbent share was spent before the end"
+            return report.voided(.budgetSpent, because: reason)
         } catch { throw SupervisorError(.hostFailed, error) }
     }
+}
+
+/// Whose files an exam runs, and how often.
+struct ExamArms {
+    /// The judged files.
+    let candidate: CandidateSnapshot
+    /// The files that run the same tasks beside them, if any.
+    var incumbent: CandidateSnapshot?
+    /// How often every task is run.
+    var trials = 1
+    /// Files beside the judged ones; the answers, where an oracle is examined.
+    var more: [ExamFile] = []
+
+    init(_ candidate: CandidateSnapshot) {
+        self.candidate = candidate
+    }
+}
+
+extension CandidateSnapshot {
+    fileprivate var examFiles: [ExamFile] { files.map { ExamFile(path: $0.path, bytes: $0.bytes) } }
 }
 
 extension Image {
@@ -117,11 +151,16 @@ extension Image {
 
 extension IterationLoop.ExamReport {
     /// What the loop needs to know of an exam that ran.
-    init(_ report: Benchmarks.ExamReport, planDigests: [String: String]) {
+    init(
+        _ report: Benchmarks.ExamReport,
+        planDigests: [String: String],
+        sealedRoot: String?
+    ) {
         self.init(
             results: report.results,
             durationMilliseconds: Int64(report.duration.milliseconds),
-            planDigests: planDigests
+            planDigests: planDigests,
+            sealedRoot: sealedRoot
         )
     }
 }
@@ -145,7 +184,7 @@ extension Benchmarks.ExamReport {
     }
 
     private func outcome(of task: TaskID) -> TaskOutcome? {
-        do throws(ExamError) { return try results.outcome(of: task) } catch {
+        do throws(ExamError) { return try results.first.outcome(of: task) } catch {
             return nil  // a record of a task that was not planned is shown without a reward
         }
     }

@@ -48,8 +48,12 @@ public struct ExperimentInputs {
     var digests: [String: String] {
         var digests = plans.digests
         if let packages { digests[CandidatePackages.name] = packages.digest }
+        if let site = plans.site { digests[Self.siteName] = site }
         return digests
     }
+
+    /// The name of the site's policy among the digests.
+    static let siteName = "site"
 
     /// What the genesis row says of the host, and of a split that is not this experiment's own.
     var facts: JSONValue {
@@ -105,7 +109,7 @@ public struct ExperimentInputs {
         workspaceDirectory = try Self.openWorkspace(path)
     }
 
-    fileprivate static func readConfig(_ path: String) throws(SupervisorError) -> ExperimentConfig {
+    static func readConfig(_ path: String) throws(SupervisorError) -> ExperimentConfig {
         let file = "\(path)/experiment_config.yaml"
         let bytes = try Installation.contents(file)
         return try workspace { () throws(WorkspaceError) in
@@ -204,7 +208,7 @@ public struct ExperimentInputs {
     ) throws(SupervisorError) -> Descriptor?.Box {
         try system("open the workspace", "\(path)/workspace") { () throws(SystemError) in
             let directory = try Descriptor.open("\(path)/workspace", [.read, .directory])
-            try directory.setOwner(StateLayout.supervisor, group: StateLayout.supervisor)
+            try directory.setOwner(StateLayout.supervisor, group: StateLayout.supervisorGroup)
             return Descriptor?.Box(directory)
         }
     }
@@ -242,18 +246,23 @@ public struct ExperimentPlans: Sendable {
     public let testExaminer: CompiledPlan
     /// What of the coding agent's files is kept.
     public let surface: Surface
+    /// The digest of what the site bounds policies by; absent where it bounds nothing.
+    let site: String?
     /// The longest silence of the coding agent; absent for no limit.
     let codingIdle: Milliseconds?
 
     /// Every plan.
     var all: [CompiledPlan] { [coding, candidate, trainExaminer, testExaminer] }
 
+    /// What the record calls each of them.
+    let agreed: AgreedPlans
+
     /// Digests by name, as the genesis row keeps them.
     public var digests: [String: String] {
         [
-            "coding-agent": "\(coding.digest)", "candidate": "\(candidate.digest)",
-            "examiner-train": "\(trainExaminer.digest)", "examiner-test": "\(testExaminer.digest)",
-        ]
+            "coding-agent": coding, "candidate": candidate,
+            "examiner-train": trainExaminer, "examiner-test": testExaminer,
+        ].mapValues { agreed.digest(of: $0.digest) }
     }
 
     /// Resolves the plans of an experiment that was set up; makes and changes nothing.
@@ -326,16 +335,20 @@ public struct ExperimentPlans: Sendable {
                 UInt64(clamping: limit.components.seconds) * 1000
             )
         }
+        for plan in [coding, candidate] { try source.require(plan) }
+        site = try PolicySource.siteDigest()
         codingIdle = coding.limits.idle
-        self.coding = CompiledPlan(coding)
-        self.candidate = CompiledPlan(candidate)
+        var agreed = AgreedPlans()
+        self.coding = agreed.compile(coding)
+        self.candidate = agreed.compile(candidate)
         func examinerPlan(_ split: String) throws(SupervisorError) -> CompiledPlan {
             var plan = try plan(examiner, split: layout.split(id, split))
             plan.add(ModelEnvironment.variables(of: .judge, models))
             plan.add(ModelEnvironment.variables(of: .userSimulator, models))
-            return CompiledPlan(plan)
+            return agreed.compile(plan)
         }
         trainExaminer = try examinerPlan("train")
         testExaminer = try examinerPlan("test")
+        self.agreed = agreed
     }
 }

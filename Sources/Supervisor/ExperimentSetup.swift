@@ -1,6 +1,8 @@
 internal import HostKernel
+public import SandboxPlan
 internal import Ledger
 internal import LinuxKernel
+internal import StrictJSON
 internal import Workspace
 
 /// `init`: writes an experiment's directory and makes its record with a new key.
@@ -15,6 +17,9 @@ public struct ExperimentSetup {
     /// The slot in which a result is told is a message of its own unless a slot is longer than an
     /// exam; exams of the shipped benchmark take seconds.
     public var releaseGrid = "30s"
+    /// Demanded by policies of the experiment's own, which are those that ship otherwise; absent for those
+    /// that ship as they are.
+    public var assurance: AssuranceLevel?
     /// The checkout of auto-harness whose configuration and agent are taken over, if one is.
     public var checkout: HarnessCheckout?
 
@@ -138,6 +143,7 @@ public struct ExperimentSetup {
         try checkout?.check(isApartFrom: path)
         // First and exclusively: of two that set up one directory, one is refused.
         try claim(path, Experiment(directory: path, id: id, benchmarkDirectory: own).marker)
+        let policies = try policies()
         try system("write the experiment", path) { () throws(SystemError) in
             let folder = try Descriptor.open(path, [.read, .directory])
             for name in ["agent", "workspace"] {
@@ -145,16 +151,67 @@ public struct ExperimentSetup {
                     guard error.isAlreadyThere else { throw error }
                 }
             }
-            try folder.replace("experiment_config.yaml", with: config)
+            try folder.replace("experiment_config.yaml", with: config + policySection(path))
             try folder.replace("PROGRAM.md", with: text)
-            try folder.openBeneath("agent", [.read, .directory])
-                .replace("agent.py", with: files.template)
+            let made = ["agent", "workspace", "experiment_config.yaml", "PROGRAM.md"]
+            for name in made + [Experiment.markerName] { try folder.giveToOwner(name) }
+            let agent = try folder.openBeneath("agent", [.read, .directory])
+            try agent.replace("agent.py", with: files.template)
+            try agent.giveToOwner("agent.py")
+            if !policies.isEmpty {
+                try folder.makeDirectory("policies")
+                try folder.giveToOwner("policies")
+            }
+            for file in policies {
+                let path = "policies/\(file.name)"
+                try folder.place(file.bytes, at: path)
+                if file.name.contains("/") { try folder.giveToOwner("policies/syscalls") }
+                try folder.giveToOwner(path)
+            }
             guard let checkout, !checkout.kept.isEmpty else { return }
             try folder.makeDirectory("imported")
+            try folder.giveToOwner("imported")
             let imported = try folder.openBeneath("imported", [.read, .directory])
-            for file in checkout.kept { try imported.replace(file.name, with: file.bytes) }
+            for file in checkout.kept {
+                try imported.replace(file.name, with: file.bytes)
+                try imported.giveToOwner(file.name)
+            }
         }
         return path
+    }
+
+    // The policies that ship, but for the level that they demand.
+    private func policies() throws(SupervisorError) -> [BenchmarkFiles.NamedBytes] {
+        guard let assurance else { return [] }
+        let source = installation.policies
+        var files: [BenchmarkFiles.NamedBytes] = []
+        for folder in ["", "syscalls/"] {
+            let names = try system("list the policies that ship", source) {
+                () throws(SystemError) in
+                try Descriptor.open("\(source)/\(folder)", [.read, .directory]).entries().sorted()
+            }
+            for name in names where name.hasSuffix(".yaml") {
+                let bytes = try Installation.contents("\(source)/\(folder)\(name)")
+                let text = Self.demanding(assurance, in: String(decoding: bytes, as: UTF8.self))
+                files.append(.init(name: folder + name, bytes: Array(text.utf8)))
+            }
+        }
+        return files
+    }
+
+    // A group of system calls demands no level, and stays as it is.
+    private static func demanding(_ level: AssuranceLevel, in policy: String) -> String {
+        let text = policy.replacing("\nassurance: full\n", with: "\nassurance: \(level.name)\n")
+        guard text != policy else { return text }
+        let reason = "because:\n  assurance: this host gives an ordinary user no more\n"
+        return text.contains("\nbecause:\n")
+            ? text.replacing("\nbecause:\n", with: "\n" + reason) : text + reason
+    }
+
+    private func policySection(_ path: String) -> [UInt8] {
+        guard assurance != nil else { return [] }
+        let place = JSONValue.string("\(path)/policies").canonicalBytes
+        return Array("\nsandbox:\n  policies: ".utf8) + place + [10]
     }
 
     private func claim(_ path: String, _ marker: [UInt8]) throws(SupervisorError) {
@@ -181,7 +238,7 @@ public struct ExperimentSetup {
 
     private static func makeDirectory(_ path: String) throws(SystemError) {
         do throws(SystemError) {
-            try StateLayout.makeDirectories(from: path)
+            try StateLayout.makeDirectories(from: path, ownersInherit: true)
         } catch {
             guard error.isAlreadyThere else { throw error }
         }
@@ -202,7 +259,7 @@ public struct ExperimentSetup {
                 try folder.setOwner(
                     of: name,
                     StateLayout.supervisor,
-                    group: StateLayout.supervisor
+                    group: StateLayout.supervisorGroup
                 )
             }
         }

@@ -39,7 +39,7 @@ package final class HostTurn {
             () throws(SystemError) in
             try StateLayout.makeDirectories(folder)
             let opened = try Descriptor.openWithoutLinks(folder, [.read, .directory])
-            try opened.setOwner(owner, group: owner)
+            try opened.setOwner(owner, group: Self.group(of: owner))
             try opened.setPermissions(0o700)
             return (
                 try Self.open("sealed-exam", in: opened, owner: owner),
@@ -50,14 +50,25 @@ package final class HostTurn {
         self.agents = agents
     }
 
+    /// Opens the files of this host as root, and those of a state directory as an ordinary user, whose
+    /// supervisors know of each other only there.
+    package convenience init(of layout: StateLayout) throws(SupervisorError) {
+        let user = Identity.effectiveUser
+        try self.init(in: user == 0 ? Self.folder : "\(layout.root)/turns", owner: user)
+    }
+
     private static func open(
         _ name: String,
         in folder: borrowing Descriptor,
         owner: UInt32
     ) throws(SystemError) -> SharedDescriptor {
         let file = try folder.openBeneath(name, [.readWrite, .create], permissions: 0o600)
-        try file.setOwner(owner, group: owner)
+        try file.setOwner(owner, group: group(of: owner))
         return SharedDescriptor(file)
+    }
+
+    private static func group(of owner: UInt32) -> UInt32 {
+        owner == Identity.effectiveUser ? Identity.effectiveGroup : owner
     }
 
     // MARK: - a coding agent

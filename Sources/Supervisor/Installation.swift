@@ -4,16 +4,25 @@ public import SelfCheck
 
 /// Where this program and what ships with it lie.
 public struct Installation: Sendable {
-    /// The directory that holds `policies` and `templates`.
+    /// The directory that holds `templates`.
     public let resources: String
+    /// The directory that holds the shipped policies.
+    public let policies: String
     /// The launcher's program.
     public let launcher: String
 
     /// The broker's program.
     public var broker: String { Self.parent(of: launcher) + "/invigilator-broker" }
 
+    /// Where a package keeps the policies: they are an administrator's to change, and an upgrade asks
+    /// before it replaces a changed one.
+    static let packagedPolicies = "/etc/invigilator/policies"
+
     /// Looks beside the running program, then upwards: an installed tree has both directories next to
     /// `bin`, a checkout has them above its build directory.
+    ///
+    /// A package has a link in place of `policies`, which counts only if it says exactly
+    /// ``packagedPolicies``.
     ///
     /// No environment variable and no option changes what is found.
     public static func find() throws(SupervisorError) -> Installation {
@@ -25,9 +34,10 @@ public struct Installation: Sendable {
         let directory = parent(of: program)
         var candidate = directory
         for _ in 0..<6 {
-            if holdsResources(candidate) {
+            if isDirectory("\(candidate)/templates"), let policies = policies(in: candidate) {
                 return Installation(
                     resources: candidate,
+                    policies: policies,
                     launcher: "\(directory)/invigilator-launcher"
                 )
             }
@@ -96,14 +106,23 @@ public struct Installation: Sendable {
         return "/" + parts.joined(separator: "/")
     }
 
-    private static func holdsResources(_ path: String) -> Bool {
-        ["policies", "templates"].allSatisfy { name in
-            do throws(SystemError) {
-                return try FileStatus(path: "\(path)/\(name)").kind == .directory
-            } catch {
-                // What cannot be looked at is not there for us; the caller goes on upwards.
-                return false
-            }
+    private static func policies(in directory: String) -> String? {
+        let path = "\(directory)/policies"
+        if isDirectory(path) { return path }
+        do throws(SystemError) {
+            let said = try Descriptor.open(directory, [.read, .directory]).linkText("policies")
+            return said == packagedPolicies && isDirectory(said) ? said : nil
+        } catch {
+            return nil  // as below
+        }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        do throws(SystemError) {
+            return try FileStatus(path: path).kind == .directory
+        } catch {
+            // What cannot be looked at is not there for us; the caller goes on upwards.
+            return false
         }
     }
 }

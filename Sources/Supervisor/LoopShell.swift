@@ -21,7 +21,7 @@ public final class LoopShell {
     let supervision: Supervision
     var machine: LoopMachine
     let repository: CandidateRepository
-    let audit: StaticAudit
+    var audit: StaticAudit
     let progress: (String) -> Void
     var coding: CodingSandbox?
     var control: RequestSocket?
@@ -36,7 +36,9 @@ public final class LoopShell {
     var runningExam: ExamRun?
     var isCancelling = false
     var lastTrain: Benchmarks.ExamReport?
-    private var queue: [LoopEvent] = []
+    var queue: [(event: LoopEvent, asker: Int?)] = []
+    /// The connection of the control socket whose event is being taken, until it is answered.
+    var asker: Int?
     var end: EndReason?
     var failure: SupervisorError?
     /// Why a run that was ended in order is none that its operator may take for whole.
@@ -55,20 +57,30 @@ public final class LoopShell {
     /// When the event was taken whose actions are being performed; its rows carry this time.
     var moment = Moment(milliseconds: 0)
     private var isDraining = false
+    /// What models may have cost in all when this run ends; nothing where it is not bound.
+    let costBound: Int?
+    var isCostReached = false
     var lastSnapshot: CandidateSnapshot?
-    /// Size of the best candidate, against which the audit measures growth.
-    var bestSize = 0
+    /// The best candidate, against which the audit measures growth.
+    var best: CandidateSnapshot
+    var tripwires: TripwireWatch
+    /// What the coding agent said to its model, up to where it was looked at.
+    var traffic: SharedDescriptor?
+    var trafficTail: [UInt8] = []
+    var denials = DenialLog()
 
     /// Prepares a run from the whole record.
     ///
     /// - Parameters:
     ///   - supervision: the supervisor after its root phase.
-    ///   - rules: budgets.
+    ///   - rules: the configuration's budgets.
+    ///   - bounds: what this run may use of them.
     ///   - progress: told one line for each thing worth knowing.
     /// - Throws: ``SupervisorError``.
     public init(
         _ supervision: Supervision,
         rules: LoopRules,
+        bounds: RunBounds = RunBounds(),
         progress: @escaping (String) -> Void
     ) throws(SupervisorError) {
         self.supervision = supervision
@@ -76,17 +88,29 @@ public final class LoopShell {
         let entries = try ledgered { () throws(LedgerError) in try supervision.ledger.entries() }
         var rules = rules
         rules.rolloutMilliseconds = supervision.inputs.rolloutMilliseconds
+        rules.watch(supervision.inputs.benchmark.manifest.watchful, split: entries)
         var facts = ["launcher_level": JSONValue.string(supervision.measured.level.name)]
+        facts["bounds"] = bounds.facts
         facts["broker_plan"] = supervision.inputs.models.map { .string($0.planDigest) }
         machine = try looped { () throws(LoopError) in
             let state = try CampaignState(replaying: entries.map(RecordedRow.init))
+            rules.extend(by: try BudgetExtension(adding: entries.of(.extended)))
+            rules.bind(bounds, after: state.usage)
+            rules.clusters = supervision.inputs.benchmark.families(of: state.train)
             return try LoopMachine(state: state, rules: rules, facts: .object(facts))
         }
-        if let genesis = machine.state.genesis { try supervision.requireUnchanged(genesis) }
-        supervision.trainTasks = machine.state.train
+        if let genesis = machine.state.genesis {
+            try supervision.requireUnchanged(genesis)
+            try supervision.noteTiers(genesis)
+        }
+        costBound = bounds.microdollars.map { $0 + (supervision.models?.cost ?? 0) }
         let id = supervision.inputs.experiment.id
         repository = CandidateRepository(at: supervision.layout.repository(id))
-        audit = StaticAudit(markers: supervision.inputs.taskMarkers)
+        audit = supervision.inputs.audit(train: machine.state.train)
+        best = supervision.inputs.agent
+        tripwires = try supervision.tripwires()
+        tripwires.told = Self.toldBefore(entries)
+        try supervision.noteKeptTraces { audit.note(traces: $0) }
     }
 
     /// Where the experiment stands.
@@ -96,6 +120,7 @@ public final class LoopShell {
     ///
     /// - Returns: why it ended.
     public func run() throws(SupervisorError) -> EndReason {
+        try beginPublishing()
         try openControl()
         let agent = try currentAgent()
         if machine.rules.hasCodingAgent {
@@ -132,6 +157,7 @@ public final class LoopShell {
             }
         }
         watchLauncher()
+        watchDenials()
         watchModels()
         followLife()
         post(.start)
@@ -153,6 +179,7 @@ public final class LoopShell {
     /// - Returns: the last answer.
     /// - Throws: ``SupervisorError``.
     public func carryOut(_ wishes: [JSONValue]) throws(SupervisorError) -> JSONValue {
+        try beginPublishing()
         try openControl()
         watchLauncher()
         watchModels()
@@ -173,6 +200,7 @@ public final class LoopShell {
             throw error
         }
         try tidy()
+        if let departure { throw departure }
         return answer
     }
 
@@ -196,8 +224,10 @@ public final class LoopShell {
 
     // While an exam runs its own loop, events are taken by a deadline of that loop: a status question,
     // a pause or a stop must not wait for the exam's end.
-    func post(_ event: LoopEvent) {
-        queue.append(event)
+    //
+    // An asker is the connection of the control socket that hears what became of the event.
+    func post(_ event: LoopEvent, for asker: Int? = nil) {
+        queue.append((event: event, asker: asker))
         guard runningExam != nil else { return }
         // Weak: a loop that turns once more when the exam is over may outlive what it was told here.
         _ = supervision.loop.at(MonotonicTime.now) { [weak self] in
@@ -214,7 +244,9 @@ public final class LoopShell {
         isDraining = true
         defer { isDraining = false }
         while !queue.isEmpty, end == nil {
-            let event = queue.removeFirst()
+            let first = queue.removeFirst()
+            let event = first.event
+            asker = first.asker
             let now = Moment(milliseconds: WallClock.milliseconds)
             moment = now
             let actions: [LoopAction]
@@ -225,22 +257,13 @@ public final class LoopShell {
                 if case .request(let connection, _) = event {
                     answer(connection, Self.refusal(error))
                 }
+                answerAsker(Self.notExtended("\(error)"))
                 continue
             }
             for action in actions { try perform(action) }
             try followJudging()
             setTimer()
         }
-    }
-
-    private static func refusal(_ error: LoopError) -> JSONValue {
-        [
-            "ok": false,
-            "error": [
-                "code": "host", "operation": "take a request", "reason": .string("\(error)"),
-                "remedy": "ask again later",
-            ],
-        ]
     }
 
     private func setTimer() {
@@ -264,7 +287,7 @@ public final class LoopShell {
         case .cancelExam: cancelExam()
         case .accept(let commit):
             try workspace { () throws(WorkspaceError) in try repository.accept(CommitName(commit)) }
-            bestSize = try candidate(of: commit).size
+            best = try candidate(of: commit)
         case .restore(_, let commit): try restore(commit)
         case .publishTraces: try publishTraces()
         case .render: try render()
@@ -273,16 +296,6 @@ public final class LoopShell {
         case .replyDifference(let connection, let commit): try replyDifference(connection, commit)
         case .endRun(let reason): end = reason
         }
-    }
-
-    func append(_ event: LedgerEvent) throws(SupervisorError) {
-        switch event {
-        case .examEnded, .decision, .release, .runEnded: try recordModelUsage()
-        default: break
-        }
-        if case .release = event { try supervision.models?.beginIteration() }
-        try supervision.append(event, at: moment.milliseconds)
-        if let line = ProgressLine.text(of: event) { progress(line) }
     }
 
     /// Starts the coding agent, as soon as no sealed exam of another experiment runs: whoever runs one
@@ -354,6 +367,7 @@ public final class LoopShell {
         supervision.turn.onShare = { _ in }
         supervision.launcher.onLost = {}
         isTidying = true
+        refuseAskers()
         let coding = coding
         self.coding = nil
         if failure == nil {
@@ -370,16 +384,8 @@ public final class LoopShell {
         control?.close()
         control = nil
         try removeControl()
-    }
-}
-
-extension RecordedRow {
-    init(_ entry: LedgerEntry) {
-        self.init(
-            sequence: entry.sequence,
-            time: Moment(milliseconds: entry.time),
-            kind: entry.kind.rawValue,
-            body: entry.body
-        )
+        if failure == nil { try supervision.prune(progress: progress) }
+        try supervision.notifier?.settle()
+        try endPublishing()
     }
 }

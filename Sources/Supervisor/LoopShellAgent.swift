@@ -20,6 +20,7 @@ extension LoopShell {
 
     private func agentEnded(_ exit: SandboxExit) {
         // Before the end: after it the run may be over.
+        if let sandbox = coding?.sandbox { noteAgentDenials(sandbox, hasEnded: true) }
         if exit.kind == .violation {
             post(.refused(.killedByFilter(iteration: machine.workingIteration)))
         }

@@ -3,6 +3,7 @@ internal import ExamResults
 internal import IterationLoop
 internal import LauncherClient
 internal import LinuxKernel
+internal import SelfCheck
 internal import StrictJSON
 internal import Workspace
 
@@ -24,6 +25,7 @@ extension LoopShell {
                 loop: supervision.loop,
                 onRequest: { [unowned self] number, bytes in takeControl(number, bytes) },
                 onEnd: { [unowned self] number in
+                    forgetAsker(number)
                     do throws(SupervisorError) {
                         try holds.remove(number, freezing: changeHolds)
                     } catch {
@@ -61,8 +63,9 @@ extension LoopShell {
 
     func takeControl(_ number: Int, _ bytes: [UInt8]) {
         var verb: ControlVerb?
+        var value = JSONValue.null
         do throws(JSONError) {
-            let value = try JSONValue(parsing: bytes, limits: .request)
+            value = try JSONValue(parsing: bytes, limits: .request)
             verb = value["verb"]?.stringValue.flatMap(ControlVerb.init(rawValue:))
         } catch {}  // a malformed request has no verb and is refused below
         switch verb {
@@ -70,6 +73,7 @@ extension LoopShell {
         case .resume: post(.resume)
         case .stop: post(.stop(reason: "the operator asked for the end"))
         case .status: break
+        case .extend: return extend(number, value["budget"] ?? .null)
         case .hold:
             guard !isTidying else { return }
             guard let error = holds.add(number, freezing: changeHolds) else {
@@ -88,9 +92,27 @@ extension LoopShell {
             [
                 "ok": true, "phase": .string(machine.phase.rawValue),
                 "paused": .bool(machine.state.isPaused),
-                "frozen": .bool(machine.isAgentFrozen || !holds.isEmpty),
+                "frozen": .bool(
+                    supervision.quickSet.canFreeze && (machine.isAgentFrozen || !holds.isEmpty)
+                ),
             ]
         )
+    }
+
+    /// Extends the budget; whoever asks is answered when the row is on the disk, or will never be.
+    private func extend(_ number: Int, _ body: JSONValue) {
+        do {
+            let more = try BudgetExtension(reading: body)
+            let inputs = supervision.inputs
+            try more.requireLimits(in: inputs.config, at: inputs.experiment.directory)
+            if [.idle, .ended].contains(machine.phase) || end != nil || isTidying {
+                control?.answer(number, Self.notExtended("the run begins or ends in this moment"))
+            } else {
+                post(.rules(.extended(more)), for: number)
+            }
+        } catch {
+            control?.answer(number, ["ok": false, "reason": .string("\(error)")])
+        }
     }
 
     private func changeHolds(by difference: Int) throws(SupervisorError) {

@@ -11,6 +11,7 @@ internal import Workspace
 
 extension LoopShell {
     func takeSnapshot(_ purpose: SnapshotPurpose) throws(SupervisorError) {
+        try watchTraffic()
         do throws(WorkspaceError) {
             let snapshot = try currentSnapshot()
             var commit: String?
@@ -24,7 +25,10 @@ extension LoopShell {
                 commit = try repository.commit(of: snapshot.digest)?.hex
             }
             lastSnapshot = snapshot
-            let findings = audit.findings(in: snapshot, previousSize: bestSize)
+            watch(snapshot)
+            let findings =
+                purpose == .submit ? audit.findings(in: snapshot, replacing: best) : []
+            guard !refuse(findings) else { return }
             post(
                 .snapshotTaken(
                     SnapshotFacts(
@@ -49,6 +53,26 @@ extension LoopShell {
             }
         }
     }
+
+    // What is found by comparing with sealed tasks refuses nothing: a refusal would tell of them.
+    private func refuse(_ findings: [AuditFinding]) -> Bool {
+        guard supervision.inputs.config.audit.policy == .refuse else { return false }
+        let named = findings.filter { !$0.kind.isOfSealedTasks }.map(\.words)
+        guard !named.isEmpty else { return false }
+        let rest = named.count > Self.namedFindings ? ", and \(named.count) in all" : ""
+        post(
+            .snapshotRefused(
+                code: "suspicious",
+                reason: "the audit found "
+                    + named.prefix(Self.namedFindings).joined(separator: "; ") + rest,
+                remedy: "take it out, or have the operator set audit.policy to warn"
+            )
+        )
+        return true
+    }
+
+    // As many as a person reads in one row.
+    private static let namedFindings = 8
 
     // The coding agent's file, or the operator's where no agent runs.
     func currentSnapshot() throws(WorkspaceError) -> CandidateSnapshot {
@@ -86,7 +110,7 @@ extension LoopShell {
     // MARK: - exams
 
     func perform(_ request: ExamRequest) throws(SupervisorError) {
-        let candidate = try candidate(of: request)
+        let arms = try arms(of: request)
         let isSealed = request.split == .test
         let tasks = request.tasks ?? (isSealed ? supervision.testTasks : supervision.trainTasks)
         progress(ProgressLine.examBegins(request, count: tasks.count))
@@ -94,7 +118,7 @@ extension LoopShell {
         let report = try supervision.guardedExam(
             request.split,
             tasks,
-            candidate,
+            arms,
             iteration: request.iteration,
             goesOn: { () throws(SupervisorError) in
                 try drainQueue()
@@ -106,6 +130,8 @@ extension LoopShell {
         runningExam = nil
         guard let report, !isCancelling else {
             isCancelling = false
+            let denied = denials.endExam(isSealed: isSealed, iteration: request.iteration)
+            for record in denied { post(.refused(record)) }
             post(.examCancelled)
             return
         }
@@ -113,24 +139,39 @@ extension LoopShell {
         if let reason = report.voidReason { progress("the exam is void: \(reason)") }
         if request.purpose == .train { lastTrain = report }
         // Before the exam's end: after it the run may be over, and these would be lost.
-        let refusals = CandidateRefusals(report.results, iteration: request.iteration)
+        let refusals = CandidateRefusals(of: report.results.candidate, iteration: request.iteration)
         for record in refusals.records { post(.refused(record)) }
+        let denied = denials.endExam(isSealed: isSealed, iteration: request.iteration)
+        for record in denied { post(.refused(record)) }
         if isExceeded { post(.refused(.exceededCounters(iteration: request.iteration))) }
-        post(
-            .examEnded(
-                IterationLoop.ExamReport(report, planDigests: supervision.planDigests(of: report))
-            )
-        )
+        let root = try supervision.sealedRoot(of: report.results, request.split)
+        let digests = supervision.planDigests(of: report)
+        var ended = IterationLoop.ExamReport(report, planDigests: digests, sealedRoot: root)
+        ended.twinGap = watch(report, of: request)
+        try watchTraffic()
+        post(.examEnded(ended))
     }
 
-    func candidate(of request: ExamRequest) throws(SupervisorError) -> CandidateSnapshot {
-        if let lastSnapshot, lastSnapshot.digest == request.digest { return lastSnapshot }
-        let found = try candidate(of: request.commit)
-        guard found.digest == request.digest else {
+    private func arms(of request: ExamRequest) throws(SupervisorError) -> ExamArms {
+        var arms = ExamArms(try candidate(request.digest, commit: request.commit))
+        arms.trials = request.trials
+        if let incumbent = request.incumbent {
+            arms.incumbent = try candidate(incumbent.digest, commit: incumbent.commit)
+        }
+        return arms
+    }
+
+    private func candidate(
+        _ digest: CandidateDigest,
+        commit: String?
+    ) throws(SupervisorError) -> CandidateSnapshot {
+        if let lastSnapshot, lastSnapshot.digest == digest { return lastSnapshot }
+        let found = try candidate(of: commit)
+        guard found.digest == digest else {
             throw SupervisorError(
                 .integrity,
                 operation: "find a candidate",
-                location: request.digest.hex,
+                location: digest.hex,
                 reason: "the repository holds other bytes",
                 remedy: "do not trust this state directory; restore it from a copy"
             )

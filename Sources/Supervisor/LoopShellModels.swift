@@ -12,6 +12,7 @@ extension LoopShell {
         models.onArrival = { [unowned self] _ in post(.agentWaits) }
         models.onCall = { [unowned self] role in
             if role == .codingAgent { showedLife = true }
+            noteCost()
         }
         models.onEvent = { [unowned self] role, event in
             post(
@@ -32,6 +33,16 @@ extension LoopShell {
             do throws(SupervisorError) { try recordModelUsage() } catch { fail(error) }
         }
         models.onEnd = { [unowned self] error in fail(error) }
+    }
+
+    // Ends the run at the next moment at which nothing is judged; what runs until then is paid, too.
+    private func noteCost() {
+        guard let costBound, !isCostReached, let models = supervision.models,
+            models.cost >= costBound
+        else { return }
+        isCostReached = true
+        progress("this run has cost as much as it may")
+        post(.rules(.costReached))
     }
 
     // From here on the replay is another night than the recorded one, and a worse one: whoever compares

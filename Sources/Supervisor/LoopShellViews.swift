@@ -13,6 +13,7 @@ internal import Workspace
 extension LoopShell {
     func publishTraces() throws(SupervisorError) {
         guard let traces = lastTrain?.traces else { return }
+        audit.note(traces: traces.flatMap { TraceWords.heard(in: $0.messages) })
         showAgent("its traces") { sink throws(WorkspaceError) in
             do throws(WorkspaceError) {
                 try WorkspaceView.render(traces, as: .latest, into: &sink)

@@ -7,6 +7,7 @@
 package import BrokerClient
 internal import BrokerProtocol
 internal import HostKernel
+package import IterationLoop
 internal import LauncherClient
 package import LinuxKernel
 package import ModelDialects
@@ -27,13 +28,15 @@ package final class ModelService {
     /// Told that there is no broker any more.
     package var onEnd: (SupervisorError) -> Void = { _ in }
 
-    private let settings: ModelSettings
+    let settings: ModelSettings
     private let loop: EventLoop
     private let start: () throws(SupervisorError) -> BrokerClient
     private var broker: BrokerClient
     private var served: [Int: Served] = [:]
     private var lastListener = 0
-    private var claims: BrokerClaims
+    var claims: BrokerClaims
+    /// What is allowed beyond the configuration.
+    var extended: BudgetExtension
     private var restarts = 0
     private var isReplacing = false
 
@@ -54,14 +57,16 @@ package final class ModelService {
     ///   - launcher: the launcher.
     ///   - log: the file that takes what the broker prints.
     ///   - used: what was used before this run.
+    ///   - extended: what is allowed beyond the configuration.
     /// - Throws: ``SupervisorError``.
     convenience init(
         _ inputs: ModelInputs,
         on launcher: LauncherClient,
         log: String,
-        used: ModelUsage
+        used: ModelUsage,
+        extended: BudgetExtension
     ) throws(SupervisorError) {
-        try self.init(inputs.settings, on: launcher.loop, used: used) {
+        try self.init(inputs.settings, on: launcher.loop, used: used, extended: extended) {
             () throws(SupervisorError) in
             let opened = try system("open the broker's log", log) { () throws(SystemError) in
                 Descriptor?.Box(
@@ -86,17 +91,20 @@ package final class ModelService {
     ///   - settings: what the configuration says.
     ///   - loop: the supervisor's loop.
     ///   - used: what was used before this run.
+    ///   - extended: what is allowed beyond the configuration.
     ///   - start: starts a broker and configures it.
     /// - Throws: ``SupervisorError``.
     package init(
         _ settings: ModelSettings,
         on loop: EventLoop,
         used: ModelUsage,
+        extended: BudgetExtension = BudgetExtension(),
         start: @escaping () throws(SupervisorError) -> BrokerClient
     ) throws(SupervisorError) {
         self.settings = settings
         self.loop = loop
         self.start = start
+        self.extended = extended
         claims = BrokerClaims(campaign: used)
         broker = try start()
         try watchBroker()
@@ -252,8 +260,8 @@ package final class ModelService {
         try setAccounts()
     }
 
-    private func setAccounts() throws(SupervisorError) {
-        try set(settings.budget.campaign, claims.campaign.total, "campaign")
+    func setAccounts() throws(SupervisorError) {
+        try set(campaignLimits, claims.campaign.total, "campaign")
         try set(settings.budget.iteration, claims.iteration.total, "iteration")
         for (role, settings) in settings.roles {
             let (name, budget) = (role.rawValue, settings.budget)
@@ -291,7 +299,7 @@ package final class ModelService {
         guard !claims.refused.contains(role) else { return true }
         guard let own = settings.roles[role]?.budget else { return false }
         var limits = [
-            (settings.budget.campaign, claims.campaign.total),
+            (campaignLimits, claims.campaign.total),
             (settings.budget.iteration, claims.iteration.total),
             (own.campaign, claims.campaign.share(of: role)),
             (own.iteration, claims.iteration.share(of: role)),
@@ -301,6 +309,9 @@ package final class ModelService {
         }
         return limits.contains { limit, used in limit.isReached(by: used) }
     }
+
+    /// How often the broker refused for a budget that a role's sandboxes share, in this run.
+    var sharedRefusals: Int { claims.sharedRefusals }
 
     // MARK: - what the broker tells
 
@@ -373,15 +384,6 @@ package final class ModelService {
                 if state.isHeld { try broker.hold(number) }
             }
         }
-    }
-}
-
-extension ModelLimits {
-    fileprivate func isReached(by used: ModelUsage.Share) -> Bool {
-        let tokens = used.inputTokens + used.outputTokens
-        return requests.map { used.calls >= $0 } ?? false
-            || self.tokens.map { tokens >= $0 } ?? false
-            || costMicrodollars.map { used.microdollars >= $0 } ?? false
     }
 }
 

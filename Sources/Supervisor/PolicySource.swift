@@ -16,9 +16,27 @@ public struct PolicySource {
     /// The policies of an experiment.
     init(_ config: ExperimentConfig, layout: StateLayout, installation: Installation) {
         self.init(
-            directory: config.sandbox.policies ?? "\(installation.resources)/policies",
+            directory: config.sandbox.policies ?? installation.policies,
             layout: layout
         )
+    }
+
+    /// Refuses limits that an experiment's configuration sets beyond what the site allows.
+    func require(_ plan: SandboxPlan) throws(SupervisorError) {
+        do throws(PolicyRefusal) {
+            try SitePolicy.installed().require(
+                plan.limits,
+                of: plan.role,
+                setBy: "experiment_config.yaml"
+            )
+        } catch { throw SupervisorError(.usage, error) }
+    }
+
+    /// The digest of what the site bounds policies by; absent where it bounds nothing.
+    static func siteDigest() throws(SupervisorError) -> String? {
+        do throws(PolicyRefusal) {
+            return try SitePolicy.installed().digest.map { "\($0)" }
+        } catch { throw SupervisorError(.usage, error) }
     }
 
     /// The plan of a policy.
@@ -41,7 +59,7 @@ public struct PolicySource {
             let library = try PolicyLibrary(directory: directory)
             let resolver = PolicyResolver(
                 groups: library.groups,
-                context: .host(
+                context: try .host(
                     stateDirectory: layout.root,
                     variables: PolicyVariables(
                         pythonPrefix: pythonPrefix,

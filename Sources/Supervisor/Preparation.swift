@@ -5,11 +5,13 @@ internal import HostKernel
 internal import Benchmarks
 internal import ExamResults
 internal import Gate
+internal import GateStatistics
 internal import HostProbe
 internal import IterationLoop
 internal import LauncherClient
 internal import Ledger
 internal import LinuxKernel
+internal import Reveal
 internal import SandboxPlan
 internal import SandboxPolicy
 internal import SelfCheck
@@ -35,14 +37,21 @@ public struct Preparation {
             state = try replayed()
         }
         guard let genesis = state.genesis else { return }
-        supervision.trainTasks = genesis.train
+        try supervision.noteTiers(genesis)
         try requireSame(genesis)
         if state.baseline == nil { try examineBaseline(genesis) }
         for floor in supervision.inputs.benchmark.floors
         where !state.floors.contains(where: { $0.name == floor.name }) {
             try examineFloor(floor, genesis)
         }
+        if let oracle = supervision.inputs.benchmark.oracle,
+            !state.floors.contains(where: \.isCeiling)
+        {
+            try examineOracle(oracle, genesis)
+        }
         try supervision.renderForOperator(try replayed().content)
+        // Before the first run: what was agreed on, and what the template scores.
+        try supervision.keepCheckpoint(progress: progress)
     }
 
     private func replayed() throws(SupervisorError) -> CampaignState {
@@ -61,16 +70,30 @@ public struct Preparation {
             (key: try KernelRandom.bytes(32), salt: try KernelRandom.bytes(32))
         }
         secrets.key = try inputs.models?.splitKey(orFresh: secrets.key) ?? secrets.key
+        let twins = inputs.benchmark.manifest.watchful.twins
         let draw = try workspace { () throws(WorkspaceError) in
-            try SplitDraw(of: inputs.benchmark.tasks.entries, key: secrets.key)
+            let draw = try SplitDraw(
+                of: inputs.benchmark.tasks.entries,
+                key: secrets.key,
+                twins: twins
+            )
+            let share = inputs.config.gate.final ?? 0
+            return try draw.holdingBack(
+                share > 0 ? max(1, Int(share * Double(draw.test.count))) : 0,
+                key: secrets.key,
+                keeping: twins
+            )
         }
-        try seal(draw, secrets.key, secrets.salt, id)
+        try seal(draw, secrets.key, secrets.salt, id, VaultSplit.bytes(of: twins))
+        let reveal = try SealedStore.create(in: supervision.layout, id)
         try createRepository(id)
-        let record = try genesisRecord(draw, salt: secrets.salt)
+        var record = try genesisRecord(draw, salt: secrets.salt)
+        record.revealDigest = reveal.digest
         try append(.genesis(record))
         progress(
-            "split drawn: \(draw.train.count) train and \(draw.test.count) test tasks, sealed in "
-                + "the vault"
+            "split drawn: \(draw.train.count) train and \(draw.test.count) test tasks"
+                + (draw.final.isEmpty ? "" : ", \(draw.final.count) held back for the end")
+                + ", sealed in the vault"
         )
     }
 
@@ -79,18 +102,22 @@ public struct Preparation {
         _ draw: SplitDraw,
         _ key: [UInt8],
         _ salt: [UInt8],
-        _ id: String
+        _ id: String,
+        _ twins: [UInt8]?
     ) throws(SupervisorError) {
-        let tasks = supervision.inputs.benchmark.tasks
+        let tasks = supervision.drawnTasks(SecretWords(key: key))
         let layout = supervision.layout
         try system("seal the split", layout.vault(id)) { () throws(SystemError) in
-            for (name, ids) in [("train", draw.train), ("test", draw.test)] {
+            for (name, ids) in [("train", draw.train), ("test", draw.test + draw.final)] {
                 let folder = try Descriptor.open(layout.split(id, name), [.read, .directory])
                 try folder.replace("tasks.json", with: tasks.file(of: Set(ids)), permissions: 0o600)
             }
             let vault = try Descriptor.open(layout.vault(id), [.read, .directory])
             try vault.replace("split.key", with: key, permissions: 0o600)
             try vault.replace("split.salt", with: salt, permissions: 0o600)
+            if let twins {
+                try vault.replace(VaultSplit.twinsFile, with: twins, permissions: 0o600)
+            }
         }
     }
 
@@ -106,12 +133,10 @@ public struct Preparation {
         let inputs = supervision.inputs
         let config = inputs.config
         do throws(ExamError) {
-            let rules = GateRules(
-                threshold: try Proportion(config.gate.threshold),
-                stepTwo: config.gate.step2 == .always ? .always : .afterStepOne
+            let gate = try GateConfiguration(
+                config,
+                isDeterministic: inputs.benchmark.manifest.isDeterministic
             )
-            let quantum: Proportion? =
-                config.release.score == .verdict ? nil : try Proportion(config.release.bucket)
             var record = GenesisRecord(
                 experiment: inputs.experiment.id,
                 benchmark: inputs.benchmark.manifest.benchmark,
@@ -123,13 +148,23 @@ public struct Preparation {
                     train: draw.train, testCount: draw.test.count,
                     commitment: draw.commitment(salt: salt)
                 ),
-                rules: (gate: rules, releaseQuantum: quantum),
+                rules: (gate: gate.rules, release: gate.release),
                 host: (
                     facts: inputs.facts, assurance: supervision.measured.level.name
                 )
             )
+            record.finalCount = draw.final.count
             record.benchmarkDigest = inputs.benchmark.digest
+            record.promotion = PromotionRules(config.promotion)
             record.surface = inputs.plans.surface.description
+            let outlook = GateOutlook(
+                gate.rules,
+                tasks: draw.test.count,
+                tries: config.budget.iterations,
+                rewardsVary: !inputs.benchmark.manifest.isDeterministic
+            )
+            for line in outlook.lines { progress(line) }
+            record.outlook = outlook.json
             return record
         } catch { throw SupervisorError(.usage, error) }
     }
@@ -153,10 +188,11 @@ public struct Preparation {
     private func examineBaseline(_ genesis: GenesisRecord) throws(SupervisorError) {
         let agent = supervision.inputs.agent
         let commit = try keepTemplate(agent)
-        let train = try exam(.baseline, .train, genesis.train, agent)
+        let train = try exam(.baseline, .train, genesis.train, agent, genesis.rules)
+        if genesis.rules.sealed == .ratchet { try requireSteady(train, genesis, agent) }
         try supervision.publishTraces(train.traces, in: .baseline)
         try supervision.publishTraces(train.traces, in: .latest)
-        let sealed = try exam(.baseline, .test, supervision.testTasks, agent)
+        let sealed = try exam(.baseline, .test, supervision.testTasks, agent, genesis.rules)
         let score: Score
         let trainMean: Double
         do throws(ExamError) {
@@ -164,7 +200,7 @@ public struct Preparation {
             trainMean = try train.results.mean().mean
         } catch { throw SupervisorError(.hostFailed, error) }
         var rewards: [TaskID: Reward] = [:]
-        for (task, outcome) in train.results.all { rewards[task] = outcome.reward }
+        for (task, outcome) in train.results.first.all { rewards[task] = outcome.reward }
         try append(
             .baseline(
                 BaselineRecord(
@@ -173,13 +209,42 @@ public struct Preparation {
                     trainMean: trainMean,
                     sealed: (
                         score: score,
-                        released: genesis.releaseQuantum.map { score.released(quantum: $0) }
+                        released: genesis.release.told(of: score, after: nil)
                     ),
                     commit: commit.hex
                 )
             )
         )
     }
+
+    // A benchmark that calls itself deterministic is asked again, on other seeds: with the ratchet,
+    // rewards that vary lift the best score by luck alone.
+    private func requireSteady(
+        _ first: Benchmarks.ExamReport,
+        _ genesis: GenesisRecord,
+        _ agent: CandidateSnapshot
+    ) throws(SupervisorError) {
+        guard supervision.inputs.config.gate.rule == nil else { return }
+        let again = Array(genesis.train.prefix(Self.tasksAskedAgain))
+        let second = try exam(.baseline, .train, again, agent, genesis.rules)
+        let rewards = Dictionary(
+            uniqueKeysWithValues: first.results.first.all.map { ($0.task, $0.outcome.reward) }
+        )
+        let varying = second.results.first.all.filter { rewards[$0.task] != $0.outcome.reward }
+        guard let task = varying.first?.task else { return }
+        throw SupervisorError(
+            .usage,
+            operation: "repeat \(again.count) train tasks of the baseline",
+            location: "\(genesis.benchmark), deterministic: true",
+            reason: "\(varying.count) of them earned another reward, \(task) among them",
+            remedy:
+                "make a new experiment with gate.rule: paired, which luck cannot pass, or with a "
+                + "benchmark and template whose rewards do not vary"
+        )
+    }
+
+    /// Where every task fails one run in ten, two runs of eight tasks differ four times of five.
+    private static let tasksAskedAgain = 8
 
     private func keepTemplate(_ agent: CandidateSnapshot) throws(SupervisorError) -> CommitName {
         let path = supervision.layout.repository(supervision.inputs.experiment.id)
@@ -202,29 +267,56 @@ public struct Preparation {
         let agent = try workspace { () throws(WorkspaceError) in
             try CandidateSnapshot(program: floor.bytes)
         }
-        let sealed = try exam(.floor, .test, supervision.testTasks, agent)
-        let score: Score
-        do throws(ExamError) { score = try sealed.results.mean() } catch {
-            throw SupervisorError(.hostFailed, error)
-        }
+        let score = try floorScore(agent, genesis)
         try append(
             .floor(
                 FloorRecord(
                     name: floor.name,
                     sealed: score,
-                    released: genesis.releaseQuantum.map { score.released(quantum: $0) }
+                    released: genesis.release.told(of: score, after: nil)
                 )
             )
         )
+    }
+
+    // The answers lie beside the oracle in a sandbox that is gone before any coding agent begins.
+    private func examineOracle(
+        _ oracle: [UInt8],
+        _ genesis: GenesisRecord
+    ) throws(SupervisorError) {
+        let agent = try workspace { () throws(WorkspaceError) in
+            try CandidateSnapshot(program: oracle)
+        }
+        let tasks = try supervision.drawnTasks(supervision.secretWords())
+            .file(of: Set(supervision.testTasks))
+        let answers = ExamFile(path: "agent/tasks.json", bytes: tasks)
+        let score = try floorScore(agent, genesis, more: [answers])
+        var record = FloorRecord(name: "oracle", sealed: score, released: nil)
+        record.isCeiling = true
+        try append(.floor(record))
+    }
+
+    private func floorScore(
+        _ agent: CandidateSnapshot,
+        _ genesis: GenesisRecord,
+        more: [ExamFile] = []
+    ) throws(SupervisorError) -> Score {
+        let tasks = supervision.testTasks
+        let sealed = try exam(.floor, .test, tasks, agent, genesis.rules, more: more)
+        do throws(ExamError) { return try sealed.results.mean() } catch {
+            throw SupervisorError(.hostFailed, error)
+        }
     }
 
     private func exam(
         _ purpose: ExamPurpose,
         _ split: Split,
         _ tasks: [TaskID],
-        _ agent: CandidateSnapshot
+        _ agent: CandidateSnapshot,
+        _ rules: GateRules,
+        more: [ExamFile] = []
     ) throws(SupervisorError) -> Benchmarks.ExamReport {
-        let start = ExamStartedRecord(
+        var start = ExamStartedRecord(
             iteration: 0,
             purpose: purpose,
             split: split,
@@ -232,13 +324,17 @@ public struct Preparation {
             digest: agent.digest,
             assurance: supervision.measured.level.name
         )
+        var arms = ExamArms(agent)
+        arms.more = more
+        if split == .test { arms.trials = rules.trials }
+        start.trials = arms.trials
         try append(.examStarted(start))
         progress("\(purpose.rawValue) exam over \(tasks.count) \(split.rawValue) tasks")
         var isExceeded = false
         let ended = try supervision.guardedExam(
             split,
             tasks,
-            agent,
+            arms,
             onExceeded: { isExceeded = true }
         )
         guard let report = ended else { fatalError("only a run gives up waiting for its turn") }
@@ -258,139 +354,18 @@ public struct Preparation {
                     of: start,
                     results: report.results,
                     durationMilliseconds: Int64(report.duration.milliseconds),
-                    planDigests: supervision.planDigests(of: report)
+                    planDigests: supervision.planDigests(of: report),
+                    sealedRoot: try supervision.sealedRoot(of: report.results, split)
                 )
             )
         )
+        // An oracle knows the answers, and may pass what nobody else can.
+        if more.isEmpty { try supervision.requireImpossible(report.results, of: split, purpose) }
         return report
     }
 
     private func append(_ event: LedgerEvent) throws(SupervisorError) {
         try supervision.append(event, at: WallClock.milliseconds)
         if let line = ProgressLine.text(of: event) { progress(line) }
-    }
-}
-
-extension Supervision {
-    /// Appends an event of the loop or the preparation.
-    func append(_ event: LedgerEvent, at time: Int64) throws(SupervisorError) {
-        guard let kind = EventKind(rawValue: event.kind) else {
-            fatalError("every event of the loop has a kind of the ledger")
-        }
-        try ledgered { () throws(LedgerError) in try ledger.append(kind, event.body, time: time) }
-    }
-
-    /// The sealed tasks: every task that the genesis row does not name as train.
-    var testTasks: [TaskID] {
-        let train = Set(trainTasks)
-        return inputs.benchmark.tasks.entries.map(\.id).filter { !train.contains($0) }
-    }
-
-    /// Runs an exam; a sealed one behind the host-wide guard, after the quick set of probes, and with
-    /// padded counters.
-    ///
-    /// - Parameters:
-    ///   - split: which split its tasks are of.
-    ///   - tasks: what is run.
-    ///   - agent: the judged files.
-    ///   - iteration: the iteration that it belongs to; 0 for the preparation's.
-    ///   - goesOn: asked again and again while another experiment's sealed exam runs.
-    ///   - onStart: told the running exam, so that it can be cancelled.
-    ///   - onExceeded: told when a sealed exam was ended because of the host's counters.
-    /// - Returns: how it ended; nothing where `goesOn` said no before it began.
-    /// - Throws: ``SupervisorError``.
-    func guardedExam(
-        _ split: Split,
-        _ tasks: [TaskID],
-        _ agent: CandidateSnapshot,
-        iteration: Int = 0,
-        goesOn: () throws(SupervisorError) -> Bool = { () throws(SupervisorError) in true },
-        onStart: (ExamRun) -> Void = { _ in },
-        onExceeded: () -> Void = {}
-    ) throws(SupervisorError) -> Benchmarks.ExamReport? {
-        guard split == .test else {
-            let report = try runExam(split, tasks, candidate: agent, onStart: onStart)
-            try recordModelUsage(iteration: iteration)
-            return report
-        }
-        let guarded = try SealedExamGuard(
-            inputs.experiment.id,
-            turn: turn,
-            layout: layout,
-            loop: loop,
-            goesOn: goesOn
-        )
-        guard let guarded else { return nil }
-        let report: Benchmarks.ExamReport
-        do throws(SupervisorError) {
-            try requireWalls(iteration: iteration)
-            // A turn is a call of the candidate and one of the user, where both have a model.
-            let calls = models == nil ? 0 : 2 * inputs.benchmark.manifest.limits.turns
-            let watch = try CounterWatch(rollouts: tasks.count, calls: calls, loop: loop)
-            defer { watch.end() }
-            report = try runExam(split, tasks, candidate: agent) { run in
-                watch.exam = run
-                onStart(run)
-            }
-            try watch.pad()
-            if watch.isExceeded { onExceeded() }
-        } catch {
-            try guarded.release()
-            throw error
-        }
-        try guarded.release()
-        try recordModelUsage(iteration: iteration)
-        return report
-    }
-
-    /// Refuses to go on under a configuration, a benchmark, policies or an assurance level other than
-    /// those of the genesis row: scores that were measured under different walls are not compared.
-    func requireUnchanged(_ genesis: GenesisRecord) throws(SupervisorError) {
-        guard genesis.assurance == measured.level.name else {
-            throw SupervisorError(
-                .hostFailed,
-                operation: "compare with the genesis row",
-                location: "assurance level",
-                reason: "this host reaches \(measured.level.name), the experiment was prepared at "
-                    + genesis.assurance,
-                remedy: "run `sudo invigilator doctor`, or make a new experiment on this host"
-            )
-        }
-        guard genesis.configDigest == inputs.config.digest else {
-            throw changed("experiment_config.yaml", "its digest is not the one of the genesis row")
-        }
-        guard genesis.benchmarkDigest == inputs.benchmark.digest else {
-            throw changed(
-                "benchmark \(genesis.benchmark)",
-                "its tasks or programs are not those of the genesis row"
-            )
-        }
-        guard genesis.surface == inputs.plans.surface.description else {
-            throw changed(
-                "policies, surface of coding-agent",
-                "it was \(genesis.surface), and is \(inputs.plans.surface.description)"
-            )
-        }
-        let packages = CandidatePackages.name
-        guard genesis.policyDigests[packages] == inputs.digests[packages] else {
-            throw changed(
-                inputs.config.candidate.packages?.text ?? packages,
-                "the candidate's packages are not those of the genesis row"
-            )
-        }
-        guard genesis.policyDigests == inputs.digests else {
-            let names = genesis.policyDigests.filter { inputs.digests[$0.key] != $0.value }
-            throw changed("policies", "changed: \(names.keys.sorted().joined(separator: ", "))")
-        }
-    }
-
-    private func changed(_ location: String, _ reason: String) -> SupervisorError {
-        SupervisorError(
-            .usage,
-            operation: "compare with the genesis row",
-            location: location,
-            reason: reason,
-            remedy: "restore what it was, or make a new experiment with `invigilator init`"
-        )
     }
 }

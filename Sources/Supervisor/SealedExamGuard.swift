@@ -19,6 +19,7 @@ package final class SealedExamGuard {
     ///   - turn: our place among the supervisors of this host.
     ///   - layout: where the other experiments of this state directory are.
     ///   - loop: goes on being served while we wait.
+    ///   - hasFreezer: whether this level of assurance can freeze anybody; where it cannot, nobody is asked.
     ///   - goesOn: whether to wait on; nothing is made once it says no.
     /// - Throws: ``SupervisorError``.
     init?(
@@ -26,6 +27,7 @@ package final class SealedExamGuard {
         turn: HostTurn,
         layout: StateLayout,
         loop: EventLoop,
+        hasFreezer: Bool,
         goesOn: () throws(SupervisorError) -> Bool
     ) throws(SupervisorError) {
         self.turn = turn
@@ -39,7 +41,7 @@ package final class SealedExamGuard {
             () throws(SystemError) in
             try Descriptor.open(layout.experiments, [.read, .directory]).entries()
         }
-        for other in others where other != id {
+        for other in others where other != id && hasFreezer {
             let question = try ControlQuestion(
                 ControlVerb.hold.rawValue,
                 of: other,
@@ -53,7 +55,7 @@ package final class SealedExamGuard {
             try open.requireTime(to: "hold another experiment's coding agent for a sealed exam")
             try Self.wait(loop)
         }
-        for (hold, other) in zip(holds, others.filter { $0 != id }) {
+        for (hold, other) in zip(holds, others.filter { $0 != id && hasFreezer }) {
             try Self.requireHeld(hold.answer, layout.control(other))
         }
         let end = MonotonicTime.now.advanced(by: ControlQuestion.patience)

@@ -22,18 +22,20 @@ package struct MissingWalls: Error, CustomStringConvertible {
     ///   - operation: what is about to begin.
     ///   - plans: the plans of its sandboxes.
     ///   - quickSet: the probes, by the launcher that will be used.
+    ///   - level: what the host was shown to reach; only its walls are looked for.
     /// - Returns: the walls that were not seen to stand; nothing where each was.
     /// - Throws: ``SupervisorError`` where a sandbox could not be made.
     package static func before(
         _ operation: String,
         under plans: [CompiledPlan],
-        seenBy quickSet: QuickSet
+        seenBy quickSet: QuickSet,
+        at level: AssuranceLevel
     ) throws(SupervisorError) -> MissingWalls? {
         guard !Layer.selfCheck.isOmitted else { return nil }
         let findings = try launched { () throws(LauncherError) in
             try quickSet.findings(under: plans)
         }
-        let shortfalls = findings.shortfalls
+        let shortfalls = findings.filter { $0.probe.stands(at: level) }.shortfalls
         return shortfalls.isEmpty
             ? nil : MissingWalls(operation: operation, shortfalls: shortfalls)
     }
@@ -49,7 +51,8 @@ extension Supervision {
         let missing = try MissingWalls.before(
             "begin a sealed exam",
             under: [inputs.plans.coding, inputs.plans.candidate, inputs.plans.testExaminer],
-            seenBy: quickSet
+            seenBy: quickSet,
+            at: measured.level
         )
         guard let missing else { return }
         for shortfall in missing.shortfalls {

@@ -12,8 +12,37 @@ public struct StateLayout: Sendable {
     /// The shipped place in root mode (Filesystem Hierarchy Standard, /var/lib).
     public static let shippedRoot = "/var/lib/invigilator"
 
-    /// The user and group that a supervisor becomes: an id that no distribution assigns.
-    public static let supervisor: UInt32 = 0x7000_0000
+    /// The user that a supervisor becomes: an id that no distribution assigns, or who starts it without
+    /// being root.
+    public static var supervisor: UInt32 {
+        Identity.effectiveUser == 0 ? rootsSupervisor : Identity.effectiveUser
+    }
+
+    /// What root's supervisor becomes.
+    public static let rootsSupervisor: UInt32 = 0x7000_0000
+
+    /// The group of ``supervisor``.
+    public static var supervisorGroup: UInt32 {
+        Identity.effectiveUser == 0 ? supervisor : Identity.effectiveGroup
+    }
+
+    /// Where state is kept if nobody says: root's shipped place, or an ordinary user's own (XDG Base
+    /// Directory Specification, `XDG_STATE_HOME`; a relative path there does not count).
+    public static var usualRoot: String {
+        usualRoot(
+            isRoot: Identity.effectiveUser == 0,
+            stateHome: ProcessEnvironment.value(of: "XDG_STATE_HOME"),
+            home: ProcessEnvironment.value(of: "HOME")
+        )
+    }
+
+    /// The same for anybody.
+    package static func usualRoot(isRoot: Bool, stateHome: String?, home: String?) -> String {
+        if isRoot { return shippedRoot }
+        if let stateHome, stateHome.hasPrefix("/") { return "\(stateHome)/invigilator" }
+        guard let home, home.hasPrefix("/") else { return shippedRoot }
+        return "\(home)/.local/state/invigilator"
+    }
 
     /// Names the layout below a directory.
     public init(root: String = shippedRoot) {
@@ -30,6 +59,11 @@ public struct StateLayout: Sendable {
     public func repository(_ id: String) -> String { "\(experiment(id))/repository" }
     /// The traces of train exams, kept for the next run.
     public func view(_ id: String) -> String { "\(experiment(id))/view" }
+    /// The encrypted outcomes of sealed exams.
+    ///
+    /// Not in the vault: of what lies there, the launcher shows an examiner one directory; of this, nobody
+    /// anything.
+    public func sealed(_ id: String) -> String { "\(experiment(id))/sealed" }
     /// What the coding agent printed.
     public func agentLog(_ id: String) -> String { "\(experiment(id))/agent.log" }
     /// What the coding agent said to its model, and what it was answered.
@@ -44,6 +78,8 @@ public struct StateLayout: Sendable {
     public var vault: String { "\(root)/vault" }
     /// The vault of one experiment.
     public func vault(_ id: String) -> String { "\(root)/vault/\(id)" }
+    /// The key that opens the outcomes of sealed exams, in the vault of an experiment.
+    public static let revealKey = "reveal.key"
     /// One split of one vault.
     public func split(_ id: String, _ name: String) -> String { "\(vault(id))/\(name)" }
     /// All images.
@@ -58,7 +94,7 @@ public struct StateLayout: Sendable {
     /// Makes the directories of one experiment, as root.
     public func create(experiment id: String) throws(SupervisorError) {
         for path in [
-            experiment(id), view(id), vault(id), split(id, "train"), split(id, "test"),
+            experiment(id), view(id), sealed(id), vault(id), split(id, "train"), split(id, "test"),
         ] { try Self.makeOwned(path, permissions: 0o700) }
     }
 
@@ -68,7 +104,7 @@ public struct StateLayout: Sendable {
             try makeDirectories(path)
             let directory = try Descriptor.openWithoutLinks(path, [.read, .directory])
             try directory.setPermissions(permissions)
-            try directory.setOwner(supervisor, group: supervisor)
+            try directory.setOwner(supervisor, group: supervisorGroup)
         }
     }
 
@@ -78,11 +114,22 @@ public struct StateLayout: Sendable {
     }
 
     /// Makes a directory with its missing parents, from the working directory if it is relative.
-    static func makeDirectories(from path: String) throws(SystemError) {
+    ///
+    /// - Parameters:
+    ///   - path: the directory.
+    ///   - inherits: whether a new directory belongs to the owner of the one above it.
+    /// - Throws: ``SystemError``.
+    static func makeDirectories(
+        from path: String,
+        ownersInherit inherits: Bool = false
+    ) throws(SystemError) {
         let start = path.hasPrefix("/") ? "/" : "."
         var current = try Descriptor.open(start, [.read, .directory])
         for name in path.split(separator: "/").map(String.init) {
-            do throws(SystemError) { try current.makeDirectory(name) } catch {
+            do throws(SystemError) {
+                try current.makeDirectory(name)
+                if inherits { try current.giveToOwner(name) }
+            } catch {
                 guard error.isAlreadyThere else { throw error }
             }
             current = try current.openChild(name)

@@ -1,9 +1,12 @@
 public import ExamResults
+internal import HostKernel
+internal import IterationLoop
 public import LauncherClient
 public import Ledger
 public import LinuxKernel
 public import SandboxPlan
 public import SelfCheck
+internal import Workspace
 
 /// A supervisor after its root phase: its own user, no capability, a launcher at hand.
 public final class Supervision {
@@ -23,15 +26,28 @@ public final class Supervision {
     public let ledger: Ledger
     /// Models for sandboxes; nothing where nobody has one.
     let models: ModelService?
+    /// Keeps checkpoints elsewhere; nothing where the configuration names no place.
+    let publisher: CheckpointPublisher?
+    /// Tells the operator's hooks; nothing where the configuration has none.
+    let notifier: Notifier?
+    /// Where events are told; nothing where nobody asked for them.
+    var events: EventStream?
     /// Our place among the supervisors of this host.
     let turn: HostTurn
+    /// Where outcomes of sealed exams are kept; nothing before the genesis row, and in experiments of
+    /// versions that kept none.
+    var sealedStore: SealedStore?
+    /// The last exam that a row announced, with the number of that row.
+    var announced: (record: ExamStartedRecord, number: Int)?
     /// The train tasks, once the genesis row is known.
     public internal(set) var trainTasks: [TaskID] = []
+    /// The sealed tasks that are held back for the final tier.
+    var finalTasks: [TaskID] = []
 
     /// Starts the launcher, gives up every right, and opens the ledger.
     ///
     /// Order: the launcher first, because only root may start it; the self-check's program, and the
-    /// host's locks, which are root's; then the ids, because what follows would be root's; the level,
+    /// host's locks, which are root's; who keeps checkpoints and who tells hooks as the operator; then the ids, because what follows would be root's; the level,
     /// measured in a sandbox, which must reach what every policy demands; then the ledger, whose lock
     /// refuses a second run.
     ///
@@ -61,7 +77,9 @@ public final class Supervision {
                 loop: loop
             )
         }
-        turn = try HostTurn()
+        turn = try HostTurn(of: layout)
+        let link = try PublisherLink(inputs)
+        let hooks = try PublisherLink(notifying: inputs, installation)
         let quickSet = QuickSet(try installation.quickSetKit(layout), launcher: launcher)
         self.quickSet = quickSet
         try Self.giveUpRights()
@@ -76,7 +94,32 @@ public final class Supervision {
             try ledger.verify().requireIntact(location: layout.ledger(id))
             return ledger
         }
+        // Before anybody opens one of them, and under the ledger's lock.
+        let rotated = try Self.rotateLogs(inputs.config.retention.logs, of: id, in: layout)
+        publisher = try Self.publisher(link, inputs, ledger.reader, layout.key(id), loop)
+        notifier = Self.notifier(hooks, inputs, loop)
         models = try Self.startModels(inputs, layout, launcher, ledger)
+        if let rotated { try append(rotated, at: WallClock.milliseconds) }
+    }
+
+    private static func publisher(
+        _ link: PublisherLink?,
+        _ inputs: ExperimentInputs,
+        _ reader: LedgerReader,
+        _ key: String,
+        _ loop: EventLoop
+    ) throws(SupervisorError) -> CheckpointPublisher? {
+        guard let link, let settings = inputs.config.ledger.publish else { return nil }
+        return try CheckpointPublisher(link, settings, ledger: reader, keyAt: key, loop: loop)
+    }
+
+    private static func notifier(
+        _ link: PublisherLink?,
+        _ inputs: ExperimentInputs,
+        _ loop: EventLoop
+    ) -> Notifier? {
+        guard let link, let settings = inputs.config.notify else { return nil }
+        return Notifier(link, settings, loop: loop)
     }
 
     // After the record, which says what of a budget was used before.
@@ -92,7 +135,10 @@ public final class Supervision {
             models,
             on: launcher,
             log: layout.brokerLog(inputs.experiment.id),
-            used: ModelUsage(adding: rows.filter { $0.kind == ModelUsage.kind }.map(\.body))
+            used: ModelUsage(adding: rows.of(ModelUsage.kind)),
+            extended: try looped { () throws(LoopError) in
+                try BudgetExtension(adding: rows.of(.extended))
+            }
         )
     }
 
@@ -101,17 +147,25 @@ public final class Supervision {
         try system("give up root", "uid \(StateLayout.supervisor)") { () throws(SystemError) in
             // Trees must be readable for other users inside; state lies below a directory of mode 0700.
             CurrentProcess.setMask(0o022)
-            let user = StateLayout.supervisor
-            try Identity.confine(keeping: [], becoming: user)
-            guard try Identity.isExactly(uid: user, gid: user),
-                try Identity.missingWalls().isEmpty
-            else { CurrentProcess.exitNow(ExitStatus.hostFailed.rawValue) }
+            let (user, group) = (StateLayout.supervisor, StateLayout.supervisorGroup)
+            var missing: [String] = []
+            if Identity.effectiveUser == 0 {
+                try Identity.confine(keeping: [], becoming: user)
+                missing = try Identity.missingWalls()
+            } else {
+                missing = try Identity.confineOrdinaryUser()
+            }
+            guard try Identity.isExactly(uid: user, gid: group), missing.isEmpty else {
+                CurrentProcess.exitNow(ExitStatus.hostFailed.rawValue)
+            }
         }
     }
 
     /// Ends the launcher and closes the record; nothing of ours runs after this.
     public func end() throws(SupervisorError) {
         launcher.onLost = {}
+        publisher?.end()
+        notifier?.end()
         try models?.end()
         try launched { () throws(LauncherError) in try launcher.shutDown() }
         try ledgered { () throws(LedgerError) in try ledger.close() }
@@ -135,7 +189,7 @@ public enum Assurance {
         let reached =
             "this host reaches \(measured.level.name), the policy demands "
             + plan.demandedLevel.name
-        let doctor = "`sudo invigilator doctor` shows every control"
+        let doctor = "`invigilator doctor` shows every control"
         throw SupervisorError(
             .hostFailed,
             operation: "check the assurance level",

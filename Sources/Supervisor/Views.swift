@@ -9,24 +9,23 @@ internal import Workspace
 // What the two readers see: the operator in the experiment's directory, the coding agent in its tree.
 
 extension ExperimentInputs {
-    /// What a candidate that memorised tasks would hold: ids and texts of every task.
-    var taskMarkers: TaskMarkers {
-        let texts = benchmark.tasks.entries.flatMap { Self.texts(in: $0.content) }
+    /// The audit of candidates, which knows every task.
+    ///
+    /// - Parameter train: the train tasks.
+    /// - Returns: the audit.
+    func audit(train: [TaskID]) -> StaticAudit {
+        let isTrain = Set(train)
         let shown = [program, benchmark.template] + benchmark.candidate.map(\.bytes)
-        return TaskMarkers(
-            ids: Set(benchmark.tasks.entries.map(\.id)),
-            texts: texts,
-            publicTexts: shown.map { String(decoding: $0, as: UTF8.self) }
+        let texts = shown.map { String(decoding: $0, as: UTF8.self) }
+        return StaticAudit(
+            matter: AuditMatter(
+                train: benchmark.tasks.entries.filter { isTrain.contains($0.id) },
+                sealed: benchmark.tasks.entries.filter { !isTrain.contains($0.id) },
+                publicTexts: texts + agent.files.map(\.text)
+            ),
+            settings: config.audit,
+            usual: agent.files.map(\.text)
         )
-    }
-
-    private static func texts(in value: JSONValue) -> [String] {
-        switch value {
-        case .string(let text): [text]
-        case .array(let values): values.flatMap(texts(in:))
-        case .object(let members): members.values.flatMap(texts(in:))
-        case .null, .bool, .integer, .number: []
-        }
     }
 }
 

@@ -49,6 +49,10 @@ static long try_msgget(void) {
 }
 static long try_vsock(void) { return socket(40, SOCK_STREAM, 0); }
 static long try_packet(void) { return socket(17, SOCK_RAW, 0); }
+static long try_inet(void) { return socket(AF_INET, SOCK_STREAM, 0); }
+static long try_inet6(void) { return socket(AF_INET6, SOCK_STREAM, 0); }
+static long try_netlink(void) { return socket(AF_NETLINK, SOCK_RAW, 0 /* NETLINK_ROUTE */); }
+static long try_inotify(void) { return syscall(SYS_inotify_init1, 0); }
 
 // Runs a clone that may succeed in a child that ends at once.
 static long clone_with(unsigned long flags) {
@@ -141,7 +145,9 @@ static const struct {
     {"tiocsti", try_tiocsti},       {"tiocsti-high", try_tiocsti_high},
     {"tioclinux", try_tioclinux},   {"x32", try_x32},
     {"int80", try_int80},           {"shmget", try_shmget},
-    {"msgget", try_msgget},
+    {"msgget", try_msgget},         {"inet", try_inet},
+    {"inet6", try_inet6},           {"netlink", try_netlink},
+    {"inotify_init1", try_inotify},
 };
 
 // Each attempt in a child of its own: one may cost the child its rights, its parent or its life.
@@ -178,6 +184,26 @@ static int sweep(int count, char **words) {
     for (int index = 0; index < count; index++)
         report(words[index], syscall(atol(words[index]), -1L, -1L, -1L, -1L, -1L, -1L));
     return 0;
+}
+
+// Makes one refused call again and again, or as often as is said; then tells how often it failed.
+static int flood(int count, char **words) {
+    if (count != 1) return -1;
+    long refused = 0;
+    printf("flooding=OK\n");
+    fflush(stdout);
+    for (long left = atol(words[0]); left != 0; left--)
+        if (try_mount() < 0 && errno == EPERM) refused++;
+    printf("refused=%ld\n", refused);
+    return 0;
+}
+
+// Asks for a socket of each family that there could be.
+static int families(int count, char **words) {
+    (void)words;
+    for (int family = 0; family < 64 && count == 0; family++)
+        if (socket(family, SOCK_STREAM, 0) < 0) printf("family.%d=%d\n", family, errno);
+    return count;
 }
 
 static int signal_process(int count, char **words) {
@@ -248,6 +274,8 @@ static int abstract_socket(int count, char **words) {
 const struct verb call_verbs[] = {{"call", call},
                                   {"call-here", call_here},
                                   {"sweep", sweep},
+                                  {"flood", flood},
+                                  {"families", families},
                                   {"kill", signal_process},
                                   {"find", find_processes},
                                   {"connect", connect_to},

@@ -40,6 +40,8 @@ public struct BenchmarkManifest: Sendable, Equatable {
     public let shim: String?
     /// The models without which the examiner cannot examine.
     public let models: [ModelRole]
+    /// Tasks that watch for cheats.
+    public let watchful: WatchfulTasks
 
     /// A command with the files that it is made of.
     public struct Program: Sendable, Equatable {

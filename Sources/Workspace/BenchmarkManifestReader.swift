@@ -37,6 +37,7 @@ extension BenchmarkManifest {
         let oracle = readOracle(&top)
         let shim = top.name("shim")
         let models = readModels(&top)
+        let watchful = readWatchful(&top)
         checkSeparation(examiner, candidate, tasks, &top)
         top.finish()
         guard let name, let version, let title, let examiner, let tasks, let candidate, let agent,
@@ -61,7 +62,8 @@ extension BenchmarkManifest {
             floors: floors,
             oracle: oracle,
             shim: shim,
-            models: models
+            models: models,
+            watchful: watchful
         )
     }
 

@@ -51,24 +51,33 @@ extension CandidateSnapshot {
 }
 
 extension StaticAudit {
-    /// Audits a candidate: growth and phrases over all of its files, lines file by file.
+    /// Audits a candidate: growth over all of its files, everything else file by file.
     ///
     /// - Parameters:
     ///   - candidate: the candidate.
-    ///   - previousSize: the size in bytes of the candidate that it would replace.
-    /// - Returns: the findings; of several files, those with a line begin with its file.
+    ///   - previous: the candidate that it would replace.
+    /// - Returns: the findings; of several files, each with its file.
     public func findings(
         in candidate: CandidateSnapshot,
-        previousSize: Int
+        replacing previous: CandidateSnapshot
     ) -> [AuditFinding] {
-        let all = findings(in: candidate.text, previousSize: previousSize)
-        guard candidate.files.count > 1 else { return all }
-        let lines = candidate.files.flatMap { file in
-            findings(in: file.text, previousSize: .max).filter { $0.line != nil }.map {
-                AuditFinding(kind: $0.kind, line: $0.line, detail: "\(file.path): \($0.detail)")
-            }
+        var findings = growth(
+            from: (previous.size, previous.lineCount),
+            to: (candidate.size, candidate.lineCount)
+        )
+        for file in candidate.files {
+            let isPython = file.path.hasSuffix(".py")
+            let found = self.findings(in: file.text, isPython: isPython)
+            findings += candidate.files.count > 1 ? found.map { $0.of(file.path) } : found
         }
-        return Array((all.filter { $0.line == nil } + lines).prefix(Self.maximumFindings))
+        return Self.cut(findings)
+    }
+}
+
+extension CandidateSnapshot {
+    /// The lines of all files together.
+    fileprivate var lineCount: Int {
+        files.reduce(0) { sum, file in sum + file.bytes.count { $0 == UInt8(ascii: "\n") } }
     }
 }
 

@@ -31,8 +31,22 @@ public struct ExperimentConfig: Sendable, Equatable {
     public let codingAgent: CodingAgentSettings
     /// What a candidate finds beside the benchmark's own files.
     public let candidate: CandidateSettings
+    /// What is done with the record beside keeping it.
+    public let ledger: LedgerSettings
     /// The models that sandboxes may call, and how they are reached.
     public let models: ModelSettings
+    /// What is done about a submission without a manifest.
+    public let manifest: ManifestSettings
+    /// How candidates are audited.
+    public let audit: AuditSettings
+    /// What tripwires lead to.
+    public let tripwires: TripwireSettings
+    /// How train tasks enter the regression suite and are protected there.
+    public let promotion: PromotionSettings
+    /// Whom the operator wants told of what happens; nothing for nobody.
+    public let notify: NotifySettings?
+    /// Which old files are removed.
+    public let retention: RetentionSettings
 
     /// How hard a model is asked to think.
     public enum ReasoningEffort: String, Sendable, CaseIterable {
@@ -44,13 +58,36 @@ public struct ExperimentConfig: Sendable, Equatable {
 /// The rules of the gate.
 public struct GateSettings: Sendable, Equatable {
     /// The pass rate that the regression suite must reach; 0 to 1.
-    public let threshold: Double
+    public var threshold: Double
     /// When the sealed exam is run.
     public let step2: Step2
+    /// What the sealed exam must show; nothing where the benchmark decides: `ratchet` where its
+    /// rewards do not vary, `paired` where they may.
+    public var rule: Rule?
+    /// How often a sealed exam runs every task, 1 to 100; nothing where the rule decides.
+    public var trials: Int?
+    /// The chance of any false acceptance in the campaign; above 0, at most 0.5.
+    public var error: Double?
+    /// Over how many tests that chance is spread, and how many are made at the most.
+    public var tests: Int?
+    /// The share of the incumbent's rate that a candidate may fall short of under `non-inferior`.
+    public var margin: Double?
+    /// The share of the sealed tasks that no exam of the gate touches, 0 to 0.9.
+    public var final: Double?
 
     package init(threshold: Double, step2: Step2) {
         self.threshold = threshold
         self.step2 = step2
+    }
+
+    /// What the sealed exam must show.
+    public enum Rule: String, Sendable, CaseIterable {
+        /// A mean that is at least the best one.
+        case ratchet
+        /// A paired test that the candidate is better.
+        case paired
+        /// A paired test that the candidate's rate is above (1 - margin) times the incumbent's.
+        case nonInferior = "non-inferior"
     }
 
     /// When the sealed exam is run.
@@ -68,6 +105,8 @@ public struct ReleaseSettings: Sendable, Equatable {
     public let score: Score
     /// The step that a released score is rounded to; 0.01 to 0.5.
     public let bucket: Double
+    /// The bits that all releases together may tell about sealed tasks; nothing without a limit.
+    public let bits: Double?
     /// The grid of times at which answers are given; its slot should be longer than an exam.
     public let grid: Duration
 
@@ -77,6 +116,11 @@ public struct ReleaseSettings: Sendable, Equatable {
         case verdict
         /// The verdict and, on acceptance, the score rounded to a bucket.
         case bucket
+        /// The verdict and, on acceptance, the score rounded to a bucket where it is at least a
+        /// bucket above the last one that was told; otherwise that one again.
+        case ladder
+        /// The verdict and, on acceptance, the score with four decimals, as auto-harness tells it.
+        case score
     }
 }
 

@@ -21,10 +21,15 @@ extension ExperimentConfig {
             "sandbox": sandbox.resolved,
             "coding_agent": codingAgent.resolved,
         ]
+        if manifest != .standard { members["manifest"] = manifest.resolved }
+        if promotion != .standard { members["promotion"] = promotion.resolved }
         if models != .none { members["models"] = models.resolved }
+        if ledger != .none { members["ledger"] = ledger.resolved }
         if let packages = candidate.packages {
             members["candidate"] = ["packages": .string(packages.text)]
         }
+        if audit != .standard { members["audit"] = audit.resolved }
+        if tripwires != .standard { members["tripwires"] = tripwires.resolved }
         return .object(members)
     }
 
@@ -63,16 +68,27 @@ extension ExperimentConfig {
 
 extension GateSettings {
     fileprivate var resolved: JSONValue {
-        ["threshold": .number(threshold), "step2": .string(step2.rawValue)]
+        var members: [String: JSONValue] = [
+            "threshold": .number(threshold), "step2": .string(step2.rawValue),
+        ]
+        if let rule { members["rule"] = .string(rule.rawValue) }
+        if let trials { members["trials"] = JSONValue(trials) }
+        if let tests { members["tests"] = JSONValue(tests) }
+        for (name, value) in [("error", error), ("margin", margin), ("final", final)] {
+            if let value { members[name] = .number(value) }
+        }
+        return .object(members)
     }
 }
 
 extension ReleaseSettings {
     fileprivate var resolved: JSONValue {
-        [
+        var members: [String: JSONValue] = [
             "score": .string(score.rawValue), "bucket": .number(bucket),
             "grid_ms": .integer(grid.wholeMilliseconds),
         ]
+        if let bits { members["bits"] = .number(bits) }
+        return .object(members)
     }
 }
 

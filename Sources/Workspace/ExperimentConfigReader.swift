@@ -32,10 +32,17 @@ extension ExperimentConfig {
         let sandbox = Self.readSandbox(&top)
         let codingAgent = Self.readCodingAgent(&top)
         let candidate = Self.readCandidate(&top)
+        let manifest = ManifestSettings(reading: &top)
+        let ledger = LedgerSettings.read(&top)
+        let promotion = PromotionSettings(reading: &top)
         let models = ModelSettingsReader.read(
             &top,
             HarnessModels(agentModel: agentModel, effort: effort, userModel: userModel)
         )
+        let audit = AuditSettings.read(&top)
+        let tripwires = TripwireSettings.read(&top)
+        let notify = NotifySettings.read(&top)
+        let retention = RetentionSettings.read(&top)
         top.finish()
         try list.check()
         self.init(
@@ -51,7 +58,14 @@ extension ExperimentConfig {
             sandbox: sandbox,
             codingAgent: codingAgent,
             candidate: candidate,
-            models: models
+            ledger: ledger,
+            models: models,
+            manifest: manifest,
+            audit: audit,
+            tripwires: tripwires,
+            promotion: promotion,
+            notify: notify,
+            retention: retention
         )
     }
 
@@ -137,6 +151,8 @@ extension ExperimentConfig {
         var section = top.mapping("gate")
         let inner = section?.number("threshold", in: 0...1)
         let step2 = section?.word("step2", of: GateSettings.Step2.self)?.value
+        var settings = GateSettings(threshold: 0.8, step2: step2 ?? .afterStep1)
+        settings.readRule(&section)
         section?.finish()
         if let outer, let inner, outer.value != inner.value {
             top.refuse(
@@ -146,10 +162,8 @@ extension ExperimentConfig {
                 remedy: "keep one of the two"
             )
         }
-        return GateSettings(
-            threshold: inner?.value ?? outer?.value ?? 0.8,
-            step2: step2 ?? .afterStep1
-        )
+        settings.threshold = inner?.value ?? outer?.value ?? 0.8
+        return settings
     }
 
     private static func readRelease(_ top: inout MappingReader) -> ReleaseSettings {
@@ -157,18 +171,20 @@ extension ExperimentConfig {
         let score = section?.word("score", of: ReleaseSettings.Score.self)
         let bucket = section?.number("bucket", in: 0.01...0.5)
         let grid = section?.duration("grid", in: .milliseconds(100)...(.seconds(86_400)))
+        let bits = section?.number("bits", in: 1...1_000_000)
         section?.finish()
-        if let bucket, score?.value == .verdict {
+        if let bucket, score?.value == .verdict || score?.value == .score {
             top.refuse(
                 "release.bucket",
                 line: bucket.line,
-                "score: verdict releases no score, so there is nothing to round",
-                remedy: "remove bucket, or write score: bucket"
+                "nothing is rounded to it: score is \(score?.value.rawValue ?? "")",
+                remedy: "remove bucket, or write score: bucket or score: ladder"
             )
         }
         return ReleaseSettings(
             score: score?.value ?? .bucket,
             bucket: bucket?.value ?? 0.05,
+            bits: bits?.value,
             grid: grid?.value ?? .seconds(30)
         )
     }

@@ -35,6 +35,11 @@ public struct ModelSettings: Sendable, Equatable {
         return found.keys.sorted().compactMap { found[$0] }
     }
 
+    /// Whether every call of every role has a price, so that a cost can be bounded.
+    package var pricesEveryCall: Bool {
+        !roles.isEmpty && roles.values.allSatisfy { prices[$0.model] != nil }
+    }
+
     /// What requests of a role are pinned to; absent for a role without a model.
     ///
     /// - Parameter role: the role.
@@ -182,6 +187,20 @@ public struct ModelLimits: Sendable, Equatable {
     public let tokens: Int?
     /// The highest cost, in millionths of a dollar.
     public let costMicrodollars: Int?
+
+    /// These limits with more of what they limit.
+    ///
+    /// - Parameters:
+    ///   - more: tokens beyond those that are allowed.
+    ///   - microdollars: cost beyond that.
+    /// - Returns: the limits; what had none has none.
+    package func extended(tokens more: Int, microdollars: Int) -> ModelLimits {
+        ModelLimits(
+            requests: requests,
+            tokens: tokens.map { $0 + more },
+            costMicrodollars: costMicrodollars.map { $0 + microdollars }
+        )
+    }
 
     /// No limit.
     public static let unlimited = ModelLimits(requests: nil, tokens: nil, costMicrodollars: nil)

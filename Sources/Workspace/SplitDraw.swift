@@ -9,8 +9,10 @@ internal import StrictJSON
 public struct SplitDraw: Sendable, Equatable {
     /// The train tasks, sorted.
     public let train: [TaskID]
-    /// The sealed tasks, sorted.
+    /// The sealed tasks that exams of the gate run, sorted.
     public let test: [TaskID]
+    /// The sealed tasks that nothing runs before the operator opens them once, sorted.
+    public let final: [TaskID]
 
     /// The share of tasks that is sealed.
     ///
@@ -25,11 +27,13 @@ public struct SplitDraw: Sendable, Equatable {
     /// - Parameters:
     ///   - tasks: each task with its family, in any order, each id once.
     ///   - key: 32 random bytes that stay in the vault.
+    ///   - twins: pairs of which one is a train task and the other one sealed, whatever the key.
     /// - Throws: ``WorkspaceError/split(reason:remedy:)`` where a family has fewer than two tasks,
-    ///   an id occurs twice or the key is short.
+    ///   an id occurs twice, the key is short or a family has no room for its pairs.
     public init(
         of tasks: [(id: TaskID, family: String)],
-        key: [UInt8]
+        key: [UInt8],
+        twins: [WatchfulTasks.Twins] = []
     ) throws(WorkspaceError) {
         guard key.count == Self.secretByteCount else {
             throw .split(
@@ -54,18 +58,55 @@ public struct SplitDraw: Sendable, Equatable {
         var train: [TaskID] = []
         var test: [TaskID] = []
         for (family, members) in families {
-            let ordered = Self.ordered(members.map(\.id), key: key)
+            let ordered = Self.ordered(
+                members.map(\.id),
+                key: key,
+                first: Set(twins.map(\.twin)),
+                last: Set(twins.map(\.task))
+            )
             let sealed = counts[family, default: 1]
             test += ordered.prefix(sealed)
             train += ordered.dropFirst(sealed)
         }
         self.train = train.sorted()
         self.test = test.sorted()
+        final = []
+        try requireApart(twins)
     }
 
-    private init(train: [TaskID], test: [TaskID]) {
+    private init(train: [TaskID], test: [TaskID], final: [TaskID] = []) {
         self.train = train
         self.test = test
+        self.final = final
+    }
+
+    /// The same split with some of the sealed tasks held back for the end.
+    ///
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - key: the key that the split was drawn with.
+    ///   - twins: pairs whose sealed tasks are the last ones to be held back: the gate's exams want them.
+    /// - Returns: the split with ``final``; as it was for none.
+    /// - Throws: ``WorkspaceError/split(reason:remedy:)`` where no sealed task is left for the gate.
+    public func holdingBack(
+        _ count: Int,
+        key: [UInt8],
+        keeping twins: [WatchfulTasks.Twins] = []
+    ) throws(WorkspaceError) -> SplitDraw {
+        guard count > 0 else { return self }
+        guard count < test.count else {
+            throw .split(
+                reason: "\(count) of \(test.count) sealed tasks are held back for the final tier, "
+                    + "which leaves none for the gate",
+                remedy: "write a smaller gate.final, or leave it out"
+            )
+        }
+        let ordered = Self.ordered(test, key: key, "final", last: Set(twins.map(\.twin)))
+        return SplitDraw(
+            train: train,
+            test: ordered.dropFirst(count).sorted(),
+            final: ordered.prefix(count).sorted()
+        )
     }
 
     /// Takes over a benchmark's own split, or draws one where it has none.
@@ -73,10 +114,16 @@ public struct SplitDraw: Sendable, Equatable {
     /// - Parameters:
     ///   - entries: the tasks; either each one has a side, or none has.
     ///   - key: as for a draw.
+    ///   - twins: as for a draw.
     /// - Throws: ``WorkspaceError/split(reason:remedy:)``.
-    public init(of entries: [TaskCatalog.Entry], key: [UInt8]) throws(WorkspaceError) {
+    public init(
+        of entries: [TaskCatalog.Entry],
+        key: [UInt8],
+        twins: [WatchfulTasks.Twins] = []
+    ) throws(WorkspaceError) {
         guard entries.contains(where: { $0.split != nil }) else {
-            try self.init(of: entries.map { (id: $0.id, family: $0.family) }, key: key)
+            let tasks = entries.map { (id: $0.id, family: $0.family) }
+            try self.init(of: tasks, key: key, twins: twins)
             return
         }
         self.init(
@@ -89,6 +136,16 @@ public struct SplitDraw: Sendable, Equatable {
                 remedy: "correct the benchmark's splits"
             )
         }
+        try requireApart(twins)
+    }
+
+    private func requireApart(_ twins: [WatchfulTasks.Twins]) throws(WorkspaceError) {
+        for pair in twins where !train.contains(pair.task) || !test.contains(pair.twin) {
+            throw .split(
+                reason: "the twins \(pair.task) and \(pair.twin) are not a train and a sealed task",
+                remedy: "give their family more tasks, or correct the benchmark's splits"
+            )
+        }
     }
 
     /// The digest that binds the split without telling it.
@@ -96,17 +153,46 @@ public struct SplitDraw: Sendable, Equatable {
     /// - Parameter salt: 32 random bytes that stay in the vault until the split is opened.
     /// - Returns: 64 lower-case hexadecimal digits.
     public func commitment(salt: [UInt8]) -> String {
-        let split: JSONValue = [
+        Self.commitment(train: train, test: test, final: final, salt: salt)
+    }
+
+    /// The digest that binds a split, for whoever was shown it later.
+    ///
+    /// - Parameters:
+    ///   - train: the train tasks, sorted.
+    ///   - test: the sealed tasks of the gate's exams, sorted.
+    ///   - final: those that were held back, sorted.
+    ///   - salt: the salt.
+    /// - Returns: 64 lower-case hexadecimal digits.
+    public static func commitment(
+        train: [TaskID],
+        test: [TaskID],
+        final: [TaskID],
+        salt: [UInt8]
+    ) -> String {
+        var members: [String: JSONValue] = [
             "train": JSONValue(train.map(\.text)), "test": JSONValue(test.map(\.text)),
         ]
+        if !final.isEmpty { members["final"] = JSONValue(final.map(\.text)) }
+        let split = JSONValue.object(members)
         let domain = Array("invigilator split commitment v1\n".utf8)
         return SHA256Digest.hex(of: domain + salt + split.canonicalBytes)
     }
 
-    private static func ordered(_ ids: [TaskID], key: [UInt8]) -> [TaskID] {
-        ids.map { (id: $0, rank: rank("task", $0.text, key: key)) }
-            .sorted { $0.rank.lexicographicallyPrecedes($1.rank) }
-            .map(\.id)
+    /// By the key, but for tasks that have to come first or last.
+    private static func ordered(
+        _ ids: [TaskID],
+        key: [UInt8],
+        _ domain: String = "task",
+        first: Set<TaskID> = [],
+        last: Set<TaskID> = []
+    ) -> [TaskID] {
+        ids.map { id in
+            let side: UInt8 = first.contains(id) ? 0 : last.contains(id) ? 2 : 1
+            return (id: id, rank: [side] + rank(domain, id.text, key: key))
+        }
+        .sorted { $0.rank.lexicographicallyPrecedes($1.rank) }
+        .map(\.id)
     }
 
     private static func rank(_ domain: String, _ text: String, key: [UInt8]) -> [UInt8] {

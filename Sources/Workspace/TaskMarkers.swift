@@ -1,12 +1,13 @@
 public import ExamResults
 
-/// What gives tasks away in a text: their ids, tokens that only they hold, and phrases.
+/// What gives tasks away in a text: their ids, tokens and numbers that only they hold, and phrases.
 ///
 /// Phrases are kept as hashes of six words, lower case, so that the set can be held beside the
 /// audit without holding the tasks.
 public struct TaskMarkers: Sendable, Equatable {
-    private let names: Set<String>
-    private let phrases: Set<UInt64>
+    private var names: Set<String>
+    private var phrases: Set<UInt64>
+    private var numbers: Set<String>
 
     /// How many words make a phrase.
     ///
@@ -17,38 +18,90 @@ public struct TaskMarkers: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - ids: the ids of the tasks.
-    ///   - texts: the texts of the tasks.
-    ///   - publicTexts: what the coding agent may know anyway (policy, template): a phrase or a
-    ///     token of those is no marker.
+    ///   - texts: the texts of the tasks, their numbers among them.
+    ///   - publicTexts: what the coding agent may know anyway (policy, template): a phrase, a
+    ///     number or a token of those is no marker.
     public init(ids: Set<TaskID>, texts: [String], publicTexts: [String]) {
-        var names = Set(ids.map(\.text))
-        var phrases: Set<UInt64> = []
+        names = Set(ids.map(\.text))
+        phrases = []
+        numbers = []
         for text in texts {
             names.formUnion(Self.distinctTokens(of: text))
             phrases.formUnion(Self.phrases(of: text))
+            numbers.formUnion(Self.tellingNumbers(of: text))
         }
         for text in publicTexts {
             names.subtract(Self.distinctTokens(of: text))
             phrases.subtract(Self.phrases(of: text))
+            numbers.subtract(Self.tellingNumbers(of: text))
         }
-        self.names = names
-        self.phrases = phrases
     }
 
     /// No markers: an audit with these looks at form only.
     public static let none = TaskMarkers(ids: [], texts: [], publicTexts: [])
 
+    /// Takes out what others hold, too.
+    ///
+    /// - Parameter others: the markers that tell nothing new.
+    public mutating func subtract(_ others: TaskMarkers) {
+        names.subtract(others.names)
+        phrases.subtract(others.phrases)
+        numbers.subtract(others.numbers)
+    }
+
+    /// Adds what others hold.
+    ///
+    /// - Parameter others: more markers.
+    public mutating func formUnion(_ others: TaskMarkers) {
+        names.formUnion(others.names)
+        phrases.formUnion(others.phrases)
+        numbers.formUnion(others.numbers)
+    }
+
+    /// How many phrases these are.
+    var phraseCount: Int { phrases.count }
+
+    /// Forgets everything but phrases, and of these all beyond a number.
+    mutating func keepPhrases(atMost most: Int) {
+        (names, numbers) = ([], [])
+        if phrases.count > most { phrases = Set(phrases.prefix(max(0, most))) }
+    }
+
     /// How many different ids and tokens of tasks a line holds.
-    func knownNames(in line: Substring) -> Int {
+    func knownNames(in line: some StringProtocol) -> Int {
         guard !names.isEmpty else { return 0 }
         return Set(Self.tokens(of: line)).intersection(names).count
     }
 
-    /// How many different phrases of tasks a text holds.
-    func sharedPhrases(with text: String) -> Int {
-        guard !phrases.isEmpty else { return 0 }
-        return Self.phrases(of: text).intersection(phrases).count
+    /// Where a text holds phrases of tasks.
+    ///
+    /// - Parameter text: the text.
+    /// - Returns: stretches that belong together, in order.
+    func sharedPhrases(with text: String) -> [SharedPhrases] {
+        guard !phrases.isEmpty else { return [] }
+        let words = Self.words(of: text)
+        var stretches: [SharedPhrases] = []
+        var last = -Self.wordsInPhrase - 1
+        for (index, phrase) in Self.phrases(of: words.map(\.hash)).enumerated()
+        where phrases.contains(phrase) {
+            let end = words[index + Self.wordsInPhrase - 1].line
+            if index - last <= Self.wordsInPhrase, let open = stretches.indices.last {
+                stretches[open].count += 1
+                stretches[open].lastLine = end
+            } else {
+                stretches.append(SharedPhrases(line: words[index].line, lastLine: end))
+            }
+            last = index
+        }
+        return stretches
     }
+
+    /// Which telling numbers of tasks a text holds, in one spelling.
+    func sharedNumbers(with text: String) -> Set<String> {
+        numbers.isEmpty ? [] : Self.tellingNumbers(of: text).intersection(numbers)
+    }
+
+    // MARK: - names
 
     /// Runs of letters, digits, `_`, `-`, `.` and `#`, as ids are spelled.
     private static func tokens(of text: some StringProtocol) -> [String] {
@@ -71,26 +124,71 @@ public struct TaskMarkers: Sendable, Equatable {
         )
     }
 
-    private static func phrases(of text: String) -> Set<UInt64> {
-        let words = text.lowercased().unicodeScalars
-            .split { !($0.properties.isAlphabetic || ("0"..."9").contains($0)) }
-            .map { hash(of: String(String.UnicodeScalarView($0))) }
-        guard words.count >= wordsInPhrase else { return [] }
-        var phrases: Set<UInt64> = []
-        for start in 0...(words.count - wordsInPhrase) {
-            var combined: UInt64 = 14_695_981_039_346_656_037
-            for word in words[start..<(start + wordsInPhrase)] {
-                combined = (combined ^ word) &* 1_099_511_628_211
-            }
-            phrases.insert(combined)
+    // MARK: - numbers
+
+    /// Numbers that are rarely written by chance: four digits or more, not round, no year and no
+    /// power of two; 41.80, 4_180 and 4180 are one.
+    static func tellingNumbers(of text: some StringProtocol) -> Set<String> {
+        var numbers: Set<String> = []
+        for run in text.utf8.split(whereSeparator: { !isNumberByte($0) }) {
+            let digits = run.filter { (0x30...0x39).contains($0) }.drop { $0 == 0x30 }
+            let number = String(decoding: digits, as: UTF8.self)
+            if isTelling(number) { numbers.insert(number) }
         }
-        return phrases
+        return numbers
+    }
+
+    private static func isTelling(_ digits: String) -> Bool {
+        guard digits.utf8.count >= 4, !digits.hasSuffix("00") else { return false }
+        guard let value = UInt64(digits) else { return true }
+        return value.nonzeroBitCount > 1 && !(1900...2100).contains(value)
+    }
+
+    private static func isNumberByte(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+    }
+
+    // MARK: - phrases
+
+    private static func words(of text: String) -> [(hash: UInt64, line: Int)] {
+        var words: [(hash: UInt64, line: Int)] = []
+        for (index, line) in text.lowercased().utf8
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+        {
+            words += String(decoding: line, as: UTF8.self).unicodeScalars
+                .split { !($0.properties.isAlphabetic || ("0"..."9").contains($0)) }
+                .map { (hash(of: String(String.UnicodeScalarView($0))), index + 1) }
+        }
+        return words
+    }
+
+    private static func phrases(of text: String) -> Set<UInt64> {
+        Set(phrases(of: words(of: text).map(\.hash)))
+    }
+
+    private static func phrases(of words: [UInt64]) -> [UInt64] {
+        guard words.count >= wordsInPhrase else { return [] }
+        return (0...(words.count - wordsInPhrase)).map { start in
+            words[start..<(start + wordsInPhrase)].reduce(14_695_981_039_346_656_037) {
+                ($0 ^ $1) &* 1_099_511_628_211
+            }
+        }
     }
 
     /// FNV-1a: a table key, not a protection; nothing hostile gains from a collision.
     private static func hash(of word: String) -> UInt64 {
         word.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
     }
+}
+
+/// A stretch of a text that holds phrases of tasks.
+struct SharedPhrases: Equatable {
+    /// The line that it begins in.
+    let line: Int
+    /// The line that it ends in.
+    var lastLine: Int
+    /// How many phrases overlap in it.
+    var count = 1
 }
 
 /// The logarithm to base 2 without a library of mathematics.

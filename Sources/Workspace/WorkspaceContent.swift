@@ -20,6 +20,10 @@ public struct WorkspaceContent: Sendable, Equatable {
         public var threshold: Double
         /// The last rewards of suite tasks.
         public var lastResults: [TaskID: Reward]
+        /// The train tasks that were found flaky and are kept out of it.
+        public var quarantined: Set<TaskID>
+        /// The tasks that the operator took out of it.
+        public var retired: Set<TaskID>
 
         /// Makes a suite.
         ///
@@ -27,7 +31,17 @@ public struct WorkspaceContent: Sendable, Equatable {
         ///   - tasks: the suite's tasks.
         ///   - threshold: the pass rate that the gate demands.
         ///   - lastResults: the last rewards of suite tasks.
-        public init(tasks: Set<TaskID>, threshold: Double, lastResults: [TaskID: Reward]) {
+        ///   - quarantined: the train tasks that were found flaky and are kept out of it.
+        ///   - retired: the tasks that the operator took out of it.
+        public init(
+            tasks: Set<TaskID>,
+            threshold: Double,
+            lastResults: [TaskID: Reward],
+            quarantined: Set<TaskID> = [],
+            retired: Set<TaskID> = []
+        ) {
+            self.quarantined = quarantined
+            self.retired = retired
             self.tasks = tasks
             self.threshold = threshold
             self.lastResults = lastResults
@@ -103,17 +117,17 @@ public struct WorkspaceContent: Sendable, Equatable {
     public struct Learning: Sendable, Equatable {
         /// The iteration in which it was written.
         public var iteration: Int
-        /// The text.
-        public var text: String
+        /// What was noted.
+        public var note: LearningNote
 
         /// Makes a note.
         ///
         /// - Parameters:
         ///   - iteration: the iteration in which it was written.
-        ///   - text: the text.
-        public init(iteration: Int, text: String) {
+        ///   - note: what was noted.
+        public init(iteration: Int, note: LearningNote) {
             self.iteration = iteration
-            self.text = text
+            self.note = note
         }
     }
 

@@ -157,19 +157,24 @@ public struct WorkspaceView: Sendable, Equatable {
 
 extension WorkspaceView {
     private var suiteBytes: [UInt8] {
-        Self.lines(
-            of: [
-                "tasks": JSONValue(content.suite.tasks.sorted().map(\.text)),
-                "threshold": .number(content.suite.threshold),
-                "last_results": .object(
-                    Dictionary(
-                        uniqueKeysWithValues: content.suite.lastResults.map {
-                            ($0.key.text, .number($0.value.value))
-                        }
-                    )
-                ),
-            ]
-        )
+        var members: [String: JSONValue] = [
+            "tasks": JSONValue(content.suite.tasks.sorted().map(\.text)),
+            "threshold": .number(content.suite.threshold),
+            "last_results": .object(
+                Dictionary(
+                    uniqueKeysWithValues: content.suite.lastResults.map {
+                        ($0.key.text, .number($0.value.value))
+                    }
+                )
+            ),
+        ]
+        // Not a member of auto-harness's file unless there is something to say.
+        for (name, tasks) in [
+            ("quarantined", content.suite.quarantined), ("retired", content.suite.retired),
+        ] where !tasks.isEmpty {
+            members[name] = JSONValue(tasks.sorted().map(\.text))
+        }
+        return Self.lines(of: .object(members))
     }
 
     private var trainBytes: [UInt8]? {
@@ -227,7 +232,11 @@ extension WorkspaceView {
     private var learningsBytes: [UInt8] {
         var text = "# Learnings\n"
         for learning in content.learnings {
-            text += "\n## Iteration \(learning.iteration)\n\n\(Self.quoted(learning.text))\n"
+            text += "\n## Iteration \(learning.iteration)\n"
+            for (part, words) in learning.note.ordered {
+                text += "\n\(part.title):\n\n\(Self.quoted(words))\n"
+            }
+            if let words = learning.note.text { text += "\n\(Self.quoted(words))\n" }
         }
         return Array(text.utf8)
     }

@@ -25,24 +25,59 @@ struct ExamOrderTests {
             maximumConcurrency: 1,
             seed: 3
         )
-        #expect(first.shuffled == reversed.shuffled)
-        #expect(first.shuffled.sorted() == first.tasks.sorted())
+        #expect(first.seats == reversed.seats)
+        #expect(first.seats.map(\.task).sorted() == first.tasks.sorted())
     }
 
     @Test("another seed gives another order and other seeds of tasks")
     func anotherSeed() throws {
         let (first, second) = (try order(3), try order(4))
-        #expect(first.shuffled != second.shuffled)
-        let task = try TaskID("task-1")
+        #expect(first.seats != second.seats)
+        let task = Seat(task: try TaskID("task-1"))
         #expect(first.seed(for: task) != second.seed(for: task))
-        #expect(first.seed(for: task) != first.seed(for: try TaskID("task-2")))
+        #expect(first.seed(for: task) != first.seed(for: Seat(task: try TaskID("task-2"))))
     }
 
     @Test("seeds of tasks are never negative and do not depend on the other tasks")
     func seeds() throws {
         let (many, one) = (try order(9), try order(9, count: 1))
-        #expect(many.tasks.allSatisfy { many.seed(for: $0) >= 0 })
-        #expect(many.seed(for: one.tasks[0]) == one.seed(for: one.tasks[0]))
+        #expect(many.seats.allSatisfy { many.seed(for: $0) >= 0 })
+        #expect(many.seed(for: one.seats[0]) == one.seed(for: one.seats[0]))
+    }
+
+    @Test("both arms run every task in every trial, on the same seeds, in turns")
+    func arms() throws {
+        let plain = try order(5)
+        let paired = ExamOrder(
+            split: .test,
+            tasks: plain.tasks,
+            candidate: [],
+            incumbent: [ExamFile(path: "agent/agent.py", bytes: [])],
+            trials: 3,
+            maximumConcurrency: 4,
+            seed: 5
+        )
+        #expect(paired.rolloutCount == 240)
+        #expect(Set(paired.seats.map { "\($0)" }).count == 240)
+        let turns = stride(from: 0, to: 240, by: 4).map { Array(paired.seats[$0..<($0 + 4)]) }
+        for (first, second) in zip(turns, turns.dropFirst()).enumerated()
+            .filter({ $0.offset % 2 == 0 }).map(\.element)
+        {
+            #expect(Set(first.map(\.arm)).count == 1 && first[0].arm != second[0].arm)
+            #expect(first.map(\.task) == second.map(\.task))
+            #expect(first.map { paired.seed(for: $0) } == second.map { paired.seed(for: $0) })
+        }
+        let leads = stride(from: 0, to: turns.count, by: 2).filter {
+            turns[$0][0].arm == .candidate
+        }
+        #expect(leads.count > 5 && leads.count < 25, "who begins is drawn by lot")
+    }
+
+    @Test("a task's trials have seeds of their own")
+    func trials() throws {
+        let order = try order(6)
+        let seeds = (0..<5).map { order.seed(for: Seat(task: order.tasks[0], trial: $0)) }
+        #expect(Set(seeds).count == 5)
     }
 
     @Test("at least one candidate runs at a time")

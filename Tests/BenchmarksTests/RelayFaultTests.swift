@@ -95,7 +95,7 @@ struct RelayCandidateFaultTests {
         #expect(try bench.toCandidate().isEmpty)
     }
 
-    @Test("one turn more than allowed fails the rollout")
+    @Test("B22: one turn more than allowed fails the rollout")
     func turns() throws {
         var bench = try RelayBench(turns: 2)
         try bench.open()

@@ -131,7 +131,7 @@ struct RelayPropertyTests {
         ])
     }
 
-    @Test("no candidate can void an honest examiner's exam or win without a verdict")
+    @Test("B17, B21: no candidate can void an honest examiner's exam or win without a verdict")
     func candidateCannotVoid() throws {
         var counts: [String: Int] = [:]
         for seed in 0..<2_000 { counts[try outcome(seed: seed)?.code ?? "open", default: 0] += 1 }

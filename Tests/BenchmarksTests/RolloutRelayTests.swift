@@ -121,7 +121,9 @@ struct RelayConversationTests {
         #expect(!bench.actions.contains(.withdrawVerdict))
     }
 
-    @Test("the task's name never reaches the candidate, and its limits are the narrower ones")
+    @Test(
+        "B20, B28: the task's name never reaches the candidate, and its limits are the narrower ones"
+    )
     func initFrame() throws {
         var bench = try RelayBench(turns: 4)
         try bench.start()

@@ -29,7 +29,7 @@ struct ControlTests {
         await bench.end()
     }
 
-    @Test("a call is limited to what is left, and what it used is charged")
+    @Test("D04: a call is limited to what is left, and what it used is charged")
     func charged() async throws {
         let provider = try await ScriptedProvider { _ in [.send(Said.chat)] }
         let bench = BrokerBench()

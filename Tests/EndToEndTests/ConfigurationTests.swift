@@ -8,7 +8,7 @@ extension EndToEnd {
     /// What is written wrongly, and what a machine lacks.
     @Suite struct Surroundings {
         @Test(
-            "a wrong configuration is refused with file, line, key and remedy",
+            "C05, C07: a wrong configuration is refused with file, line, key and remedy",
             arguments: [
                 ("budgets: { iterations: 3 }", 3, "budgets"),
                 ("gate: { treshold: 0.9 }", 3, "gate.treshold"),
@@ -31,7 +31,7 @@ extension EndToEnd {
             #expect(try night.bodies(.genesis).first?["split"] == nil, "nothing was drawn")
         }
 
-        @Test("a configuration that changed after the split was drawn is refused")
+        @Test("C05: a configuration that changed after the split was drawn is refused")
         func changedConfiguration() throws {
             let night = try Night()
             try night.prepare(Configuration())
@@ -44,7 +44,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "a benchmark whose tasks or examiner changed after the split was drawn is refused",
+            "C06: a benchmark whose tasks or examiner changed after the split was drawn is refused",
             arguments: ["tasks.json", "examiner.py", "benchmark.yaml"]
         )
         func changedBenchmark(_ name: String) throws {
@@ -63,6 +63,34 @@ extension EndToEnd {
                 #expect(ended.notes.contains("restore what it was"), "\(ended)")
             }
             #expect(try night.bodies(.runStarted).isEmpty)
+        }
+
+        @Test("a host that was upgraded after `prepare` goes on; with other policies it does not")
+        func upgrade() throws {
+            let night = try Night()
+            let policies = "\(night.scratch.path)/policies"
+            try FileManager.default.copyItem(
+                atPath: "\(Stage.repository)/policies",
+                toPath: policies
+            )
+            let more = "sandbox: { policies: \(policies) }"
+            try night.prepare(Configuration(agent: "say('here')", more: more))
+            // The same contents as another file, as a package manager leaves it.
+            let cache = "/etc/ld.so.cache"
+            let copy = "\(night.scratch.path)/ld.so.cache"
+            let upgrade = "cp \(cache) \(copy) && mount --bind \(copy) \(cache)"
+            for verb in ["run", "verify"] {
+                let ended = try night.run([verb, night.directory], before: upgrade)
+                #expect(ended.code == 0, "\(ended)")
+            }
+            let file = "\(policies)/coding-agent.yaml"
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try text.replacingOccurrences(of: "USER: agent", with: "USER: other")
+                .write(toFile: file)
+            let ended = try night.run(["run", night.directory], before: upgrade)
+            #expect(ended.code == 2, "\(ended)")
+            #expect(ended.notes.contains("policies: changed: coding-agent"), "\(ended)")
+            try night.expectIntact()
         }
 
         @Test(

@@ -17,6 +17,7 @@ extension EndToEnd {
             try expectReport(night)
             try expectRoundedReleases(night)
             try night.expectSettled()
+            try expectAudit(night)
             let proof = try night.run(["ledger", "verify", night.directory])
             #expect(proof.code == 0, "\(proof)")
             try before.expectNone(night)
@@ -48,7 +49,13 @@ extension EndToEnd {
             #expect(regression.first?["step"]?.integerValue == 1, "\(regression)")
             let cosmetic = lines.filter { $0["family"]?.stringValue == "" }
             #expect(cosmetic.count == 1 && cosmetic[0]["verdict"]?.stringValue != "none")
-            for floor in try night.bodies(.floor) {
+            let (ceilings, floors) = try (
+                night.bodies(.floor).filter { $0["bound"] == "ceiling" },
+                night.bodies(.floor).filter { $0["bound"] == nil }
+            )
+            #expect(ceilings.map { $0["sealed_mean"] } == [1])
+            #expect(floors.count == 3)
+            for floor in floors {
                 #expect((floor["sealed_mean"]?.numberValue ?? 1) < 0.10, "\(floor)")
             }
         }
@@ -76,6 +83,22 @@ extension EndToEnd {
         private func report(_ night: Night) throws -> String {
             let path = "\(night.directory)/workspace/report.html"
             return try String(contentsOfFile: path, encoding: .utf8)
+        }
+
+        // Every decision, decided again by the gate from the outcomes that sealed exams committed to.
+        private func expectAudit(_ night: Night) throws {
+            let folder = "\(night.scratch.path)/revealed"
+            try night.done(["ledger", "reveal", night.directory, "--to", folder])
+            let words = ["verify", "\(folder)/ledger.jsonl", "--reveal", "\(folder)/reveal.key"]
+            let ended = try night.done(words)
+            let decisions = try night.bodies(.decision).count
+            let told = "decisions: \(decisions) decisions are what the gate decides"
+            #expect(ended.output.contains(told), "\(ended)")
+            #expect(
+                try night.bodies(.examEnded).allSatisfy {
+                    ($0["split"] == "test") == ($0["sealed_root"] != nil)
+                }
+            )
         }
 
         private func expectReport(_ night: Night) throws {

@@ -38,7 +38,8 @@ extension EndToEnd {
         private static let exams = ["train", "suite", "sealed", "recheck"]
 
         // One verb stays unknown, so that every accepted candidate is rechecked; other bytes in every
-        // run, because the same ones get no second try; a candidate that lives long enough to be found.
+        // run, because the same ones get no second try; a candidate that lives long enough to be found,
+        // and an end that lets a run be killed after its last row.
         private static let agent = """
             ask("learn", text="one note")
             ask("test")
@@ -48,6 +49,7 @@ extension EndToEnd {
             ask("revert")
             write(knowing("add", "subtract", note="# %d\\nimport time\\ntime.sleep(0.15)\\n" % time.time_ns()))
             judged()
+            time.sleep(2)
             """
         private static let budget =
             "budget: { iterations: 900, no-improvement: 900, submissions: 900, train-runs: 900 }"
@@ -65,10 +67,19 @@ extension EndToEnd {
             let reader = try LedgerReader.open(at: "\(night.folder())/ledger.sqlite")
             var last = try reader.verify().count
             let running = try night.start(["run", night.directory])
-            try Stage.wait("a row \(point.testDescription)") {
-                let rows = try reader.entries(after: last)
-                last += rows.count
-                return rows.contains(where: point.isReached)
+            var seen: [String] = []
+            do {
+                try Stage.wait("a row \(point.testDescription)") {
+                    let rows = try reader.entries(after: last)
+                    last += rows.count
+                    seen += rows.map(\.kind.rawValue)
+                    return rows.contains(where: point.isReached)
+                }
+            } catch {
+                running.send(SIGTERM)
+                throw Stage.TimedOut(
+                    description: "\(error), came \(seen); \(try running.waitForEnd())"
+                )
             }
             return running
         }
@@ -132,6 +143,10 @@ extension EndToEnd {
             }
             try night.done(["run", night.directory])
             try night.expectSettled()
+            // Every sealed exam that ended has its outcomes, whatever was killed when.
+            let folder = "\(night.scratch.path)/revealed"
+            try night.done(["ledger", "reveal", night.directory, "--to", folder])
+            try night.done(["verify", night.directory, "--reveal", "\(folder)/reveal.key"])
             let verdicts = try night.bodies(.decision).map { $0["verdict"]?.stringValue }
             #expect(
                 Set(verdicts) == ["accepted"],

@@ -124,6 +124,7 @@ extension EndToEnd {
                 of: line,
                 with: "inodes: 65536, target: /tmp, exec: true }"
             )
+            .appending("  mounts./tmp.exec: what is built here is run here\n")
             .write(toFile: changed)
             return changed
         }

@@ -43,7 +43,7 @@ extension EndToEnd {
             ),
         ]
 
-        @Test("hostile candidates score nothing, and nothing of them is left")
+        @Test("B19: hostile candidates score nothing, and nothing of them is left")
         func scored() throws {
             let before = try Leftovers()
             let night = try Night()
@@ -112,7 +112,7 @@ extension EndToEnd {
             try night.expectIntact()
         }
 
-        @Test("a sealed exam of a candidate that never answers ends and scores nothing")
+        @Test("B18: a sealed exam of a candidate that never answers ends and scores nothing")
         func sealed() throws {
             let before = try Leftovers()
             let night = try Night()

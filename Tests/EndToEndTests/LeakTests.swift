@@ -46,8 +46,12 @@ extension EndToEnd {
         @Test("a candidate in a sealed exam finds its own task's marker and no other")
         func candidate() throws {
             let night = try Night()
+            // Without the bait, which is meant to be found and looks like markers.
             try night.prepare(
-                Configuration(agent: Self.search + Self.searcher + "\nwrite(text)\njudged()\n")
+                Configuration(
+                    agent: Self.search + Self.searcher + "\nwrite(text)\njudged()\n",
+                    more: "tripwires: { honeytokens: false }\n"
+                )
             )
             try night.done(["run", night.directory])
             let decision = try #require(try night.bodies(.decision).first)
@@ -110,7 +114,9 @@ extension EndToEnd {
             say("gaps", gaps=gaps, first=int(ticks[0] * 1000), count=len(ticks))
             """
 
-        @Test("the coding agent finds no sealed marker before, during and after a sealed exam")
+        @Test(
+            "A05, A06: the coding agent finds no sealed marker before, during and after a sealed exam"
+        )
         func codingAgent() throws {
             let night = try Night()
             try night.prepare(Configuration(agent: Self.search + Self.watcher))
@@ -161,7 +167,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("what outlives a run holds no marker, id or answer of a sealed task")
+        @Test("A06: what outlives a run holds no marker, id or answer of a sealed task")
         func remains() throws {
             let night = try Night()
             try night.prepare(

@@ -37,6 +37,7 @@ struct Leftovers {
     private func expectOnlyKnownFiles(_ night: Night, _ location: SourceLocation) throws {
         let known: Set<String> = [
             "ledger.sqlite", "ledger.sqlite.lock", "key.ed25519", "repository", "view", "agent.log",
+            "sealed",
             // These two come and go with whoever reads the ledger, this test included.
             "ledger.sqlite-wal", "ledger.sqlite-shm",
         ]

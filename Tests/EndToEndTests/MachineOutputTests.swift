@@ -31,13 +31,20 @@ extension EndToEnd {
         @Test("every command with --json names a schema that FORMATS.md describes")
         func schemas() throws {
             let night = try Night()
-            try night.prepare(Configuration())
+            try night.prepare(Configuration(more: "gate: { final: 0.5 }\n"))
+            // `final` compares what was accepted.
+            try Stage.fixtureText("sums/agent.py")
+                .replacingOccurrences(of: #"{"add"}"#, with: #"{"add", "subtract", "multiply"}"#)
+                .write(toFile: night.agentFile)
+            try night.done(["gate", night.directory])
             let calls: [String: (words: [String], after: [String])] = [
-                "gate": ([night.directory], []),
+                "gate judge": ([night.directory], []),
+                "gate explain": (["--tasks", "5", "--tries", "3", "--campaigns", "2"], []),
                 "benchmark train": ([night.directory], []),
                 "benchmark check": ([Stage.fixture("sums"), "--static-only"], []),
                 "status": ([night.directory], []),
                 "best": ([night.directory], []),
+                "final": ([night.directory], []),
                 "ledger show": ([night.directory], []),
                 "ledger verify": ([night.directory], []),
                 "ledger checkpoint": ([night.directory], []),
@@ -50,6 +57,7 @@ extension EndToEnd {
                 "policy check": ([], []),
                 "policy explain": (["candidate"], []),
                 "policy diff": (["candidate", "examiner"], []),
+                "policy learn": (["--policy", "candidate"], ["--", "/usr/bin/true"]),
                 "sandbox exec": (["--policy", "candidate"], ["--", "/usr/bin/true"]),
                 "sandbox repeat": (["--count", "1"], ["--", "/usr/bin/true"]),
                 "redteam": (["--role", "candidate", "--only", "files.host-secret"], []),
@@ -63,9 +71,9 @@ extension EndToEnd {
             for name in names {
                 guard let call = calls[name] else { continue }
                 let words = name.split(separator: " ").map(String.init) + call.words
-                // It looks at the installation alone, and knows no state directory.
+                // They look at the installation alone or at nothing, and know no state directory.
                 let ended =
-                    name == "agent list"
+                    ["agent list", "gate explain"].contains(name)
                     ? try Program(
                         Stage.invigilator,
                         words + ["--json"],

@@ -55,7 +55,9 @@ extension EndToEnd {
             #expect(gaps.reduce(0, +) == 0)
         }
 
-        @Test("inside a coding sandbox nothing answers but the endpoint, and the key is nowhere")
+        @Test(
+            "D03: inside a coding sandbox nothing answers but the endpoint, and the key is nowhere"
+        )
         func inside() throws {
             let (night, server) = try Self.night { server in
                 """

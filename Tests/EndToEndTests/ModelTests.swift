@@ -254,6 +254,71 @@ extension EndToEnd {
         }
 
         @Test(
+            "a candidate that spends the budget it shares with the incumbent wins nothing by it",
+            arguments: [1, 60]
+        )
+        func starvedIncumbent(calls: Int) throws {
+            let scratch = try Scratch()
+            let server = try ModelServer(
+                #"{"conversations": "one", "steps": [{"text": "7", "times": 1000}]}"#,
+                scratch: scratch
+            )
+            try server.writeKey(Self.key)
+            let night = try Night(in: scratch)
+            let budget = server.models(
+                "candidate",
+                more: ", budget: { iteration: { requests: 50 } }"
+            )
+            let rule =
+                "gate: { rule: paired, trials: 1, error: 0.5, tests: 2 }\nmax_concurrency: 1\n"
+            try night.set(up: Configuration(more: rule + budget))
+            // The incumbent knows an answer only where its model gives one; the candidate asks as often
+            // as it was told to, and needs none.
+            let plain = try Stage.fixtureText("sums/agent.py")
+            let knowing = plain.replacingOccurrences(
+                of: #"{"add"}"#,
+                with: #"{"add", "subtract", "multiply"}"#
+            )
+            func asking(_ count: Int, then line: String) -> String {
+                let head = """
+                    import http.client, json
+                    def tell():
+                        link = http.client.HTTPConnection("127.0.0.1", 8377, timeout=20)
+                        body = {"model": "m", "messages": [{"role": "user", "content": "Q"}]}
+                        fields = {"content-type": "application/json"}
+                        link.request("POST", "/v1/chat/completions", json.dumps(body), fields)
+                        return link.getresponse().status
+
+                    class HarnessAgent:
+                    """
+                return knowing.replacingOccurrences(of: "class HarnessAgent:", with: head)
+                    .replacingOccurrences(
+                        of: "        verb, left, right",
+                        with: "        heard = [tell() for _ in range(\(count))]\n        \(line)\n"
+                            + "        verb, left, right"
+                    )
+            }
+            try asking(1, then: "if heard != [200]: return AssistantMessage('?'), state")
+                .write(toFile: night.agentFile)
+            try night.done(["prepare", night.directory])
+            try asking(calls, then: "pass").write(toFile: night.agentFile)
+            let ended = try night.run(["gate", night.directory])
+            #expect(ended.code == 1, "\(ended)")
+            let exams = try night.bodies(.examEnded).filter { $0["purpose"] == "sealed" }
+            let decision = try #require(night.bodies(.decision).first)
+            guard calls > 1 else {
+                // The control: within the budget both are right everywhere, and that is no proof.
+                #expect(exams.map { $0["incumbent_mean"] } == [1], "\(exams)")
+                #expect(decision["paired"]?["p"] == 1, "\(decision)")
+                return
+            }
+            #expect(!exams.isEmpty && exams.allSatisfy { $0["mean"] == nil }, "\(exams)")
+            #expect(exams[0]["faults"]?["budget-spent"] != nil, "\(exams)")
+            #expect(decision["paired"] == nil, "\(decision)")
+            try night.expectSettled()
+        }
+
+        @Test(
             "candidates reach a model; of train exams the talk is kept, of sealed ones nothing is"
         )
         func candidates() throws {

@@ -74,7 +74,7 @@ extension EndToEnd {
             #expect(try night.bodies(.intent).isEmpty)
         }
 
-        @Test("benchmark runs train tasks with detail and nothing else")
+        @Test("A01, A02: benchmark runs train tasks with detail and nothing else")
         func benchmark() throws {
             let before = try Leftovers()
             let night = try Self.prepared()
@@ -108,7 +108,7 @@ extension EndToEnd {
             try before.expectNone(night)
         }
 
-        @Test("a program that is not root says that sudo is missing")
+        @Test("a program that is not root says so, and does nothing with what is root's")
         func notRoot() throws {
             let night = try Self.prepared()
             for words in [
@@ -124,8 +124,8 @@ extension EndToEnd {
                     line + words + ["--state-directory", night.state],
                     temporary: "\(night.scratch.path)/tmp"
                 ).waitForEnd()
-                #expect(ended.code == 2, "\(words): \(ended)")
-                #expect(ended.notes.contains("sudo"), "\(ended)")
+                #expect(ended.code == 2 || ended.code == 3, "\(words): \(ended)")
+                #expect(ended.notes.contains("user 65534 is not root"), "\(ended)")
             }
         }
     }
@@ -167,7 +167,7 @@ extension EndToEnd {
             try night.prepare(Configuration(agent: Self.diligent))
             try night.done(["run", night.directory, "--max-iterations", "1"])
             #expect(try night.bodies(.decision).count == 1)
-            try night.done(["run", night.directory, "--max-iterations", "2"])
+            try night.done(["run", night.directory, "--max-iterations", "1"])
             #expect(try night.bodies(.decision).count == 2)
             #expect(try night.bodies(.runResumed).count == 1)
             try night.expectSettled()
@@ -183,7 +183,7 @@ extension EndToEnd {
             #expect(try night.bodies(.decision).count == 2)
         }
 
-        @Test("the budgets of submissions and train exams hold")
+        @Test("C21: the budgets of submissions and train exams hold")
         func submissions() throws {
             let (night, reason) = try Self.ended(
                 "budget: { submissions: 1, train-runs: 1, no-improvement: 9 }",

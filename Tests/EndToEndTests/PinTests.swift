@@ -78,7 +78,9 @@ extension EndToEnd {
             return (night, server)
         }
 
-        @Test("who asks for more than the pins gets the pins or a refusal, and each kind has a row")
+        @Test(
+            "D01, D02: who asks for more than the pins gets the pins or a refusal, and each kind has a row"
+        )
         func pinned() throws {
             let (night, server) = try Self.night()
             let ended = try night.run(["run", night.directory])

@@ -80,7 +80,7 @@ extension EndToEnd {
             #expect((ended.output + ended.notes).contains("row "), "\(ended)")
         }
 
-        @Test("a record that was edited by hand is refused by run, verify and report")
+        @Test("C02: a record that was edited by hand is refused by run, verify and report")
         func tampered() throws {
             let night = try Self.judged("write(knowing(\"add\", \"subtract\"))\njudged()\n")
             // Root can change any file; what it cannot do is sign.
@@ -122,7 +122,7 @@ extension EndToEnd {
             #expect(try night.bodies(.runResumed).isEmpty, "nothing was appended")
         }
 
-        @Test("what is judged is what was handed in, whatever the file says later")
+        @Test("C14: what is judged is what was handed in, whatever the file says later")
         func frozenText() throws {
             let night = try Self.judged(
                 """

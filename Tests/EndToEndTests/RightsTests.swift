@@ -202,9 +202,10 @@ extension EndToEnd {
             let policies = "\(night.scratch.path)/installed-freezes/policies"
             for name in ["coding-agent", "candidate", "examiner"] {
                 let file = "\(policies)/\(name).yaml"
-                try String(contentsOfFile: file, encoding: .utf8)
+                let text = try String(contentsOfFile: file, encoding: .utf8)
                     .replacingOccurrences(of: "assurance: full", with: "assurance: single-uid")
-                    .write(toFile: file)
+                let reasons = text.contains("\nbecause:\n") ? "" : "because:\n"
+                try (text + reasons + "  assurance: a test\n").write(toFile: file)
             }
             let ended = try night.run(["prepare", night.directory])
             #expect(ended.code == 3, "\(ended)")

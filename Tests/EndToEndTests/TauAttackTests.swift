@@ -45,7 +45,9 @@ extension EndToEnd {
             #expect(nothing.printed.contains("Reward: 1.0"))
         }
 
-        @Test("agents that attack tau2 earn what doing nothing earns, and go on the record")
+        @Test(
+            "A05, A14, A15, B01, B02, B03, B04, B05, B06, B07, B08, B09, B10, B11, B12, D01, D02, D05: agents that attack tau2 earn what doing nothing earns, and go on the record"
+        )
         func attacks() throws {
             let tried = try TauAttackers().inSandboxes()
             let nothing = try #require(tried["a-nothing"])

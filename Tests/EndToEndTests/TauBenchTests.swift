@@ -22,7 +22,8 @@ extension EndToEnd {
                 write(source().replace("tools=None", "tools=self.tools"))
                 say("better", answer=ask("train", task_ids=ids))
                 judged("the model has to be offered the tools")
-                """
+                """,
+                rule: "rule: paired, trials: 1"
             )
             let prepared = try stage.night.run(["prepare", stage.night.directory], seconds: 300)
             try #require(prepared.code == 0, "\(prepared)")
@@ -36,6 +37,9 @@ extension EndToEnd {
             let verdict = try #require(try stage.night.agentLog("judged").first)
             #expect(verdict["verdict"] == "accepted", "\(verdict)")
             #expect(verdict["released"] == 1, "\(verdict)")
+            // Twenty tasks, and one test of fifty: the template earned fewer than ten of them.
+            let paired = try stage.night.bodies(.decision).first?["paired"]
+            #expect(try #require(paired?["p"]?.numberValue) <= 0.001, "\(paired ?? .null)")
             let better = try #require(try stage.night.agentLog("better").first?["answer"])
             #expect(better["mean"] == 1, "\(better)")
             #expect(try #require(baseline["train_mean"]?.numberValue) < 0.8)

@@ -59,7 +59,7 @@ extension EndToEnd.TauBench {
                 }
             """
 
-        @Test("what an agent says to the judge or calls without sense earns it nothing")
+        @Test("B11: what an agent says to the judge or calls without sense earns it nothing")
         func injected() throws {
             let deeds = Self.deeds
             let selection = TauSelection(

@@ -82,6 +82,7 @@ extension EndToEnd {
             let models = try #require(text.range(of: "\nmodels:"))
             try (text[..<models.lowerBound] + "\n" + stage.models())
                 .replacing("grid: 30s", with: "grid: 100ms")
+                .replacing("  step2:", with: "  rule: ratchet\n  step2:")
                 .replacing(/(agent|user)_model: .*/, with: "").write(toFile: file)
         }
 

@@ -7,7 +7,7 @@ extension EndToEnd {
     /// What a night with the real tau2 leaves, down to the bytes of the disk that held its state.
     @Suite struct TauRemains {
         @Test(
-            "a sealed exam leaves nothing on the raw disk but in the vault, deleted files included"
+            "A04, A10: a sealed exam leaves nothing on the raw disk but in the vault, deleted files included"
         )
         func disk() throws {
             let scratch = try Scratch()

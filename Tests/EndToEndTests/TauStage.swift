@@ -99,8 +99,16 @@ final class TauStage {
     }
 
     /// Writes the configuration; the coding agent does what is given.
-    func configure(_ agent: String, hasUser: Bool = true) throws {
-        let more = "domain: \(domain)\nmax_concurrency: 4\n\(try models(hasUser: hasUser))"
+    ///
+    /// The rule is auto-harness's unless another is given: the cast plays the same each time.
+    func configure(
+        _ agent: String,
+        hasUser: Bool = true,
+        rule: String = "rule: ratchet"
+    ) throws {
+        let more =
+            "domain: \(domain)\nmax_concurrency: 4\ngate: { \(rule) }\n"
+            + (try models(hasUser: hasUser))
         try night.configure(Configuration(agent: agent, more: more, benchmark: "tau-bench"))
     }
 

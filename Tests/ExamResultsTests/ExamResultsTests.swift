@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Exam results")
 struct ExamResultsTests {
-    @Test("the denominator is the number of planned tasks, whatever came of them")
+    @Test("B17, B18: the denominator is the number of planned tasks, whatever came of them")
     func denominator() throws {
         let planned = try tasks(4)
         let results = try ExamResults(
@@ -18,7 +18,7 @@ struct ExamResultsTests {
         #expect(results.faultCounts == ["exited": 1, "missing": 2])
     }
 
-    @Test("one infrastructure fault voids every figure")
+    @Test("C17: one infrastructure fault voids every figure")
     func voidExam() throws {
         let planned = try tasks(3)
         let results = try ExamResults(

@@ -42,7 +42,7 @@ struct ScoreTests {
         #expect(try score([1]).released(quantum: Proportion(0.4)).value == 1)
     }
 
-    @Test("scores in one release cell cannot be told apart", arguments: 0..<20)
+    @Test("A13: scores in one release cell cannot be told apart", arguments: 0..<20)
     func releaseHides(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let quantum = try Proportion(0.05)

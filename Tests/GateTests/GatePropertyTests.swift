@@ -17,7 +17,7 @@ struct GatePropertyTests {
     private func decide(_ suite: Arm, _ sealed: Arm, _ best: Score?) throws -> GateDecision {
         Gate.decide(
             suite: .examined(try suite.results()),
-            sealed: try sealed.results(),
+            sealed: TrialResults(try sealed.results()),
             best: best,
             rules: GateRules(threshold: .fourFifths, stepTwo: .always)
         )
@@ -52,7 +52,7 @@ struct GatePropertyTests {
         arm.outcomes[task] = fault(&generator)
     }
 
-    @Test("whatever fault replaces whichever outcome", arguments: 0..<300)
+    @Test("B17, B18: whatever fault replaces whichever outcome", arguments: 0..<300)
     func monotone(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         var suite = try arm(&generator)
@@ -109,7 +109,7 @@ struct TrainEvidenceTests {
         #expect(named.map(\.text) == ["task-0", "task-3"])
     }
 
-    @Test("a task outside the train split is never promoted, whatever the recheck holds")
+    @Test("A03: a task outside the train split is never promoted, whatever the recheck holds")
     func trainOnly() throws {
         let evidence = try evidence([0, 0])
         let named = Gate.promotion(evidence: evidence, recheck: try results([1, 1, 1, 1]))
@@ -120,7 +120,9 @@ struct TrainEvidenceTests {
         #expect(copy == evidence)
     }
 
-    @Test("without evidence every train task counts as failing, so the suite cannot be starved")
+    @Test(
+        "C04: without evidence every train task counts as failing, so the suite cannot be starved"
+    )
     func starvation() throws {
         var evidence = try TrainEvidence(train: tasks(3))
         #expect(evidence.failing.count == 3)

@@ -37,6 +37,15 @@ struct StepOneTests {
         )
     }
 
+    @Test(
+        "C20: with a threshold of 1 no task of the suite is traded for another; 0.8 trades one of 5"
+    )
+    func trade() throws {
+        let traded = SuiteEvidence.examined(try results([1, 1, 1, 1, 0]))
+        #expect(Gate.stepOne(traded, rules: .standard).reason.number == 12)
+        #expect(Gate.stepOne(traded, rules: GateRules(threshold: .one)).reason.number == 13)
+    }
+
     @Test("a suite task without a verdict counts as failing")
     func missing() throws {
         let one = Gate.stepOne(.examined(try results([1, 1, nil])), rules: .standard)
@@ -68,7 +77,12 @@ struct GateDecisionTests {
         _ sealed: ExamResults?,
         best: Score? = nil
     ) -> GateDecision {
-        Gate.decide(suite: suite, sealed: sealed, best: best, rules: .standard)
+        Gate.decide(
+            suite: suite,
+            sealed: sealed.map { TrialResults($0) },
+            best: best,
+            rules: .standard
+        )
     }
 
     @Test("the first sealed mean is accepted and becomes the best one")

@@ -199,4 +199,31 @@ struct HostFactsTests {
         #expect(bare.shortcomings.count == 6)
         #expect(bare.shortcomings.allSatisfy { !$0.remedy.isEmpty })
     }
+
+    @Test(
+        "where AppArmor restricts user namespaces the cure is the rule that ships, elsewhere a sysctl"
+    )
+    func restriction() {
+        func facts(_ isRestricted: Bool) -> HostFacts {
+            HostFacts(
+                kernelRelease: "6.8",
+                landlockABI: 4,
+                controlGroups: .v2,
+                hasUserNamespaces: true,
+                restrictsUserNamespaces: isRestricted,
+                hasSeccomp: true,
+                processors: 1,
+                memoryBytes: 1 << 30,
+                hasMergedUsr: true,
+                python: nil
+            )
+        }
+        let rule = "policies/apparmor/invigilator-launcher"
+        let (ubuntu, other) = (facts(true), facts(false))
+        #expect(ubuntu.userNamespaceCure(rule: rule).contains(rule))
+        #expect(ubuntu.userNamespaceCure(rule: rule).contains("apparmor_parser"))
+        #expect(!other.userNamespaceCure(rule: rule).contains(rule))
+        #expect(other.userNamespaceCure(rule: rule).contains("user.max_user_namespaces"))
+        #expect(ubuntu.json["restricts_user_namespaces"] == true)
+    }
 }

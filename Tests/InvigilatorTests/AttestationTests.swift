@@ -76,7 +76,7 @@ struct AttestationTests {
         let comparison = CheckpointComparison(
             of: Array("nonsense".utf8),
             with: tree,
-            signedBy: try Self.key()
+            signedBy: [try Self.key()]
         )
         let finding = VerificationFinding(report, checkpoint: comparison)
         #expect(finding.json["checkpoint"]?["continued"] == false)

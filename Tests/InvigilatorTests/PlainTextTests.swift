@@ -36,5 +36,10 @@ import Testing
         #expect(Decimal.text(0.99996) == "1.0000")
         #expect(Decimal.text(12.25, decimals: 1) == "12.3")
         #expect(Decimal.text(3, decimals: 0) == "3")
+        // Such as the lower end of an interval around a difference.
+        #expect(Decimal.text(-0.5, decimals: 2) == "-0.50")
+        #expect(Decimal.text(-12.25, decimals: 1) == "-12.3")
+        #expect(Decimal.text(-0.001, decimals: 2) == "0.00")
+        #expect(Decimal.text(.infinity) == "inf" && Decimal.text(1e300) == "1e+300")
     }
 }

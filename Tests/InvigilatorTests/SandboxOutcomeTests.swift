@@ -11,7 +11,7 @@ import Testing
         let library = try PolicyLibrary(directory: "\(repository)/policies")
         let resolver = PolicyResolver(
             groups: library.groups,
-            context: .host(stateDirectory: "/nonexistent/state", variables: PolicyVariables())
+            context: try .host(stateDirectory: "/nonexistent/state", variables: PolicyVariables())
         )
         return try resolver.preview(library.policy(named: name)).plan
     }

@@ -34,6 +34,31 @@ import Testing
         #expect(try JSONValue.object(members).prettyText() + "\n" == golden("status.json"))
     }
 
+    @Test("an ended campaign is told to a monitoring system as the golden text says")
+    func metrics() throws {
+        let page = try report(of: Campaign()).prometheus
+        #expect(page == (try golden("status.prom")))
+        #expect(!page.contains("sealed_mean"), "what leaves the host tells what was released")
+    }
+
+    @Test("an extended budget has another limit")
+    func extended() throws {
+        let rows = Campaign.rows + [(.extended, ["iterations": 5, "by": "uid 0"])]
+        let page = try report(of: Campaign(rows: rows)).prometheus
+        #expect(page.contains("invigilator_extensions_total{experiment=\"0123456789abcdef\"} 1\n"))
+    }
+
+    @Test("a name of the record cannot break out of its label")
+    func labels() throws {
+        let layer: JSONValue = "a\"} 1\nforged{x=\"\\"
+        let refusal: (EventKind, JSONValue) = (
+            .refusal,
+            ["layer": layer, "attempt": "a", "detail": "d", "iteration": 1, "by": "operator"]
+        )
+        let page = try report(of: Campaign(rows: Campaign.rows.dropLast() + [refusal])).prometheus
+        #expect(!page.split(separator: "\n").contains { $0.hasPrefix("forged") }, "\(page)")
+    }
+
     @Test("a running supervisor says what it does and whether the agent is frozen")
     func runningSupervisor() throws {
         let answer: JSONValue = ["ok": true, "phase": "judging", "paused": false, "frozen": true]

@@ -2,6 +2,7 @@ import ExamResults
 import IterationLoop
 import StrictJSON
 import Testing
+import Workspace
 
 @Suite("The coding agent's requests")
 struct AgentRequestTests {
@@ -27,7 +28,8 @@ struct AgentRequestTests {
         )
         #expect(try parse(#"{"verb":"result","ticket":"T3"}"#) == .result(ticket: "T3"))
         #expect(try parse(#"{"verb":"result"}"#) == .result(ticket: nil))
-        #expect(try parse(#"{"verb":"learn","text":"a\nb\tü"}"#) == .learn(text: "a\nb\tü"))
+        let note = LearningNote(text: "a\nb\tü")
+        #expect(try parse(#"{"verb":"learn","text":"a\nb\tü"}"#) == .learn(note))
         #expect(try parse(#"{"verb":"status"}"#) == .status)
         #expect(try parse(#"{"verb":"revert"}"#) == .revert)
         #expect(try parse(#"{"verb":"diff"}"#) == .diff)
@@ -42,16 +44,48 @@ struct AgentRequestTests {
              "expected_fixes":["train-1"],"tasks_at_risk":[]}}
             """#
         #expect(try parse(text) == .submit(manifest))
+        #expect(try parse(#"{"verb":"submit"}"#) == .submit(nil))
     }
 
-    @Test("a typed score is refused by the rule that only the supervisor writes")
+    @Test("a note has typed parts, free text, or both")
+    func typedNote() throws {
+        let text = #"""
+            {"verb":"learn","tried":"ask first","happened":"worse","pattern":"haste",
+             "needs":"a price list"}
+            """#
+        let parts: [LearningNote.Part: String] = [
+            .tried: "ask first", .happened: "worse", .pattern: "haste", .needs: "a price list",
+        ]
+        #expect(try parse(text) == .learn(LearningNote(text: nil, parts: parts)))
+        let both = LearningNote(text: "why", parts: [.pattern: "haste"])
+        #expect(try parse(#"{"verb":"learn","text":"why","pattern":"haste"}"#) == .learn(both))
+    }
+
+    @Test("the parts of a note are counted together, and none may be empty or unknown")
+    func typedNoteSizes() throws {
+        let half = String(repeating: "n", count: 2_048)
+        let fits = #"{"verb":"learn","tried":"\#(half)","happened":"\#(half)"}"#
+        guard case .learn(let note) = try parse(fits) else {
+            Issue.record("no note")
+            return
+        }
+        #expect(note.byteCount == AgentRequest.learningLimit)
+        let over = #"{"verb":"learn","tried":"\#(half)","happened":"\#(half)","text":"n"}"#
+        #expect(refusal(over)?.code == "too-long")
+        #expect(refusal(#"{"verb":"learn"}"#)?.code == "too-long")
+        #expect(refusal(#"{"verb":"learn","text":"a","needs":""}"#)?.code == "too-long")
+        #expect(refusal(#"{"verb":"learn","tried":"a\u001b[2J"}"#)?.code == "not-plain")
+        #expect(refusal(#"{"verb":"learn","tried":"a","score":"1"}"#)?.layer == .requestTable)
+    }
+
+    @Test("C01: a typed score is refused by the rule that only the supervisor writes")
     func typedScore() {
         let found = refusal(#"{"verb":"record","fields":{"val-score":"0.99","evals-passed":"9"}}"#)
         #expect(found?.layer == .ledgerWriters)
         #expect(found?.attempt == "record evals-passed=9 val-score=0.99")
     }
 
-    @Test("the test split, a sealed task and an unknown task are refused alike")
+    @Test("A01, A02: the test split, a sealed task and an unknown task are refused alike")
     func sealedTasks() {
         #expect(refusal(#"{"verb":"test"}"#)?.layer == .vault)
         let sealed = refusal(#"{"verb":"train","task_ids":["sealed-1"]}"#)
@@ -72,7 +106,7 @@ struct AgentRequestTests {
             "", "[]", "{}", #"{"verb":7}"#, #"{"verb":"sudo"}"#,
             #"{"verb":"train","split":"test"}"#,
             #"{"verb":"train","task_ids":"train-1"}"#, #"{"verb":"train","task_ids":[]}"#,
-            #"{"verb":"train","verb":"status"}"#, #"{"verb":"submit"}"#,
+            #"{"verb":"train","verb":"status"}"#,
             #"{"verb":"submit","manifest":{}}"#, #"{"verb":"submit","manifest":{"hypothesis":""}}"#,
             #"{"verb":"submit","manifest":{"hypothesis":"h","score":1}}"#,
             #"{"verb":"result","ticket":"T3T3T3T3T3T3T3T3T3"}"#, #"{"verb":"learn","text":""}"#,

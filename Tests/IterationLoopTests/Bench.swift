@@ -60,18 +60,31 @@ struct Bench {
 
     /// The rows of a prepared experiment whose template passes the first two train tasks and
     /// two of the four sealed ones.
-    static func prepared(stepTwo: GateRules.StepTwoRule = .afterStepOne) throws -> [RecordedRow] {
-        let genesis = GenesisRecord(
+    static func prepared(
+        stepTwo: GateRules.StepTwoRule = .afterStepOne,
+        sealed rule: SealedRule = .ratchet,
+        trials: Int = 1,
+        release: ReleaseRules? = nil,
+        threshold: Double = 0.8,
+        promotion: PromotionRules = .once
+    ) throws -> [RecordedRow] {
+        var genesis = GenesisRecord(
             experiment: "x1",
             benchmark: "helpdesk",
             digests: (config: "c0", policies: ["candidate": "p0"], agent: digest(0)),
             split: (train: train, testCount: sealed.count, commitment: "k0"),
             rules: (
-                gate: GateRules(threshold: try Proportion(0.8), stepTwo: stepTwo),
-                releaseQuantum: try Proportion(0.05)
+                gate: GateRules(
+                    threshold: try Proportion(threshold),
+                    stepTwo: stepTwo,
+                    sealed: rule,
+                    trials: trials
+                ),
+                release: try release ?? ReleaseRules(.bucket, step: Proportion(0.05))
             ),
             host: (facts: ["kernel": "6.18"], assurance: "full")
         )
+        genesis.promotion = promotion
         let start = results(sealed, passing: Set(sealed.prefix(2)))
         let rewards = train.enumerated().map { ($1, $0 < 2 ? Reward.one : .zero) }
         let baseline = BaselineRecord(
@@ -187,6 +200,20 @@ struct Bench {
     }
 
     mutating func endExam(_ results: ExamResults) throws {
+        try endExam(TrialResults(results))
+    }
+
+    /// Ends the running paired exam; in every trial of an arm the given tasks pass.
+    mutating func endExam(passing: Set<TaskID>, incumbent: Set<TaskID>) throws {
+        let trials = exam?.trials ?? 1
+        let tasks = exam?.tasks ?? Self.sealed
+        func arm(_ passing: Set<TaskID>) -> [ExamResults] {
+            Array(repeating: Self.results(tasks, passing: passing), count: trials)
+        }
+        try endExam(TrialResults(candidate: arm(passing), incumbent: arm(incumbent)))
+    }
+
+    mutating func endExam(_ results: TrialResults) throws {
         exam = nil
         now += 500
         try send(

@@ -3,6 +3,7 @@ import Gate
 import IterationLoop
 import StrictJSON
 import Testing
+import Workspace
 
 @Suite("The loop's machine")
 struct LoopMachineTests {
@@ -92,7 +93,7 @@ struct LoopMachineTests {
         #expect(try CampaignState(replaying: bench.rows) == bench.machine.state)
     }
 
-    @Test("a broken suite spends no sealed query")
+    @Test("C19: a broken suite spends no sealed query")
     func brokenSuite() throws {
         var bench = try acceptedOnce()
         try bench.submit(2)
@@ -186,7 +187,7 @@ struct LoopMachineTests {
         #expect(bench.lastReply(9)["error"]?["code"] == "unknown-ticket")
     }
 
-    @Test("bytes that were judged before get no second try, the template's among them")
+    @Test("C21: bytes that were judged before get no second try, the template's among them")
     func judgedBefore() throws {
         var bench = try acceptedOnce()
         try bench.request(#"{"verb":"submit","manifest":{"hypothesis":"again"}}"#)
@@ -229,7 +230,7 @@ struct LoopMachineTests {
         #expect(bench.machine.state.evidence?.outcome(of: train[4]) == .graded(.zero))
     }
 
-    @Test("exams that infrastructure breaks are run again, then the verdict is void")
+    @Test("exams that infrastructure breaks are run again, then the candidate is refused")
     func voidedExams() throws {
         var bench = try started()
         try bench.submit(1)
@@ -238,7 +239,28 @@ struct LoopMachineTests {
         #expect(bench.rows.contains { $0.kind == "void" })
         try bench.endExam(Bench.voided(sealed))
         try bench.tick(2_000)
-        #expect(bench.lastReply(2)["verdict"] == "void")
+        #expect(bench.lastReply(2)["verdict"] == "rejected")
+        #expect(bench.lastReply(2)["step"] == 2)
+    }
+
+    @Test("a campaign runs ten void exams again, then the first void refuses")
+    func repetitionsAreBounded() throws {
+        var rules = LoopRules()
+        rules.noImprovement = 100
+        var bench = try started(rules)
+        var exams: [Int] = []
+        for seed in 1...13 {
+            try bench.submit(seed)
+            exams.append(0)
+            while bench.exam != nil {
+                exams[exams.count - 1] += 1
+                try bench.endExam(Bench.voided(sealed))
+            }
+            try bench.tick(2_000)
+            #expect(bench.lastReply(2)["verdict"] == "rejected")
+        }
+        #expect(exams == [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1])
+        #expect(try CampaignState(replaying: bench.rows) == bench.machine.state)
     }
 
     @Test("a second void counts as a decision, and the same bytes are not judged again")
@@ -247,7 +269,7 @@ struct LoopMachineTests {
         try bench.submit(1)
         for _ in 0..<2 { try bench.endExam(Bench.voided(sealed)) }
         try bench.tick(2_000)
-        #expect(bench.lastReply(2)["verdict"] == "void")
+        #expect(bench.lastReply(2)["verdict"] == "rejected")
         #expect(bench.machine.state.usage.iterations == 1)
         #expect(bench.machine.state.usage.sinceImprovement == 1)
         try bench.submit(1)
@@ -367,6 +389,24 @@ struct LoopMachineTests {
         #expect(bench.machine.state.usage.learningBytes == 65_536)
     }
 
+    @Test("the parts of typed notes count against the room of all notes")
+    func typedLearnings() throws {
+        var bench = try started()
+        let part = String(repeating: "n", count: 1_024)
+        let typed =
+            #"{"verb":"learn","tried":"\#(part)","happened":"\#(part)","pattern":"\#(part)","#
+            + #""needs":"\#(part)"}"#
+        for _ in 0..<16 {
+            try bench.request(typed)
+            #expect(bench.lastReply(1)["ok"] == true)
+        }
+        try bench.request(#"{"verb":"learn","needs":"n"}"#)
+        #expect(bench.lastReply(1)["error"]?["code"] == "learnings-full")
+        #expect(bench.machine.state.usage.learningBytes == 65_536)
+        #expect(try CampaignState(replaying: bench.rows) == bench.machine.state)
+        #expect(bench.machine.state.learnings.first?.note.parts[.needs] == part)
+    }
+
     @Test("status tells released figures and what is left")
     func status() throws {
         var bench = try acceptedOnce()
@@ -375,6 +415,17 @@ struct LoopMachineTests {
         #expect(bench.lastReply(1)["iteration"] == 1)
         #expect(bench.lastReply(1)["budget"]?["iterations_left"] == 49)
         #expect(bench.statuses == 1)
+    }
+
+    @Test("each word of the gate is one of the rows'")
+    func verdicts() throws {
+        let score = try Bench.results(sealed, passing: []).mean()
+        let words: [(GateDecision, Verdict)] = [
+            (.accept(score, []), .accepted), (.reject(.suite, []), .rejected), (.void([]), .void),
+        ]
+        for (decision, verdict) in words {
+            #expect(Verdict(rawValue: decision.verdict) == verdict)
+        }
     }
 
     @Test("a state without a genesis or a baseline cannot run")

@@ -1,4 +1,5 @@
 import ExamResults
+import Gate
 import IterationLoop
 import StrictJSON
 import TestSupport
@@ -60,6 +61,16 @@ struct LoopPropertyTests {
         }
     }
 
+    /// Every second seed is judged under repetitions on fresh seeds.
+    private static func prepared(_ seed: Int) throws -> [RecordedRow] {
+        var promotion = PromotionRules.once
+        if seed % 2 == 1 {
+            promotion.confirmation = Repetition(1 + seed % 3, of: 3)
+            promotion.protection = Repetition(1 + seed % 2, of: 2)
+        }
+        return try Bench.prepared(threshold: 0.5, promotion: promotion)
+    }
+
     private func check(_ bench: Bench) throws {
         #expect(try CampaignState(replaying: bench.rows) == bench.machine.state)
         #expect(bench.machine.isExamining == (bench.exam != nil))
@@ -102,7 +113,7 @@ struct LoopPropertyTests {
         var rules = LoopRules()
         rules.noImprovement = 30
         rules.refusals = 200
-        var bench = try Bench(rules: rules)
+        var bench = try Bench(rules: rules, rows: try Self.prepared(seed))
         try bench.send(.start)
         for _ in 0..<400 where bench.ended == nil {
             try step(&bench, &generator)
@@ -116,7 +127,7 @@ struct LoopPropertyTests {
     )
     func randomCrashes(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed) &+ 77)
-        var bench = try Bench()
+        var bench = try Bench(rows: try Self.prepared(seed))
         for _ in 0..<12 {
             try bench.send(.start)
             for _ in 0..<40 where bench.ended == nil {
@@ -134,7 +145,7 @@ struct LoopPropertyTests {
     @Test("a ledger that was cut after any row is where a run can go on", arguments: 0..<10)
     func everyCut(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed) &+ 4_711)
-        var bench = try Bench()
+        var bench = try Bench(rows: try Self.prepared(seed))
         try bench.send(.start)
         for _ in 0..<120 where bench.ended == nil {
             try step(&bench, &generator)

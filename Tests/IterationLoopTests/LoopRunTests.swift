@@ -206,4 +206,24 @@ struct LoopRunTests {
         #expect(bench.rows.last?.body["layer"] == "relay-schema")
         #expect(bench.machine.state.usage.refusals == 1)
     }
+
+    @Test("calls that a filter refused and counted never end a run, however many rows they are")
+    func countedCalls() throws {
+        var bench = try started()
+        var record = RefusalRecord(
+            layer: "filter",
+            attempt: "mount",
+            detail: "nothing allows it: compiled in",
+            iteration: 1,
+            by: "candidate"
+        )
+        record.count = 7
+        let most = bench.machine.rules.refusals
+        for _ in 0..<(most + 10) { try bench.send(.refused(record)) }
+        #expect(bench.rows.last?.body["count"] == 7)
+        #expect(bench.ended == nil)
+        record.count = nil
+        for _ in 0..<most { try bench.send(.refused(record)) }
+        #expect(bench.ended == .tooManyRefusals)
+    }
 }

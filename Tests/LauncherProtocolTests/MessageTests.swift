@@ -100,7 +100,7 @@ struct LauncherReplyTests {
         }
         return [
             .ready(hasLayerSwitches: false), .ready(hasLayerSwitches: true), .treeMade(id: 3),
-            .ended(id: 9),
+            .ended(id: 9), .denied(id: 10, []), .denied(id: 11, [1, 2, 3]),
             .launched(id: 4, steps: steps), .launched(id: 4, steps: []), .done(id: 5),
             .refused(id: 6, failure), .exited(id: 7, full),
         ] + ExitKind.allCases.map { .exited(id: 8, SandboxExit(kind: $0)) }

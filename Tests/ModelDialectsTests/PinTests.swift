@@ -17,7 +17,7 @@ struct PinTests {
         #expect(refusal(of: conversation(dialect), route(dialect), unknown: .refuse) == nil)
     }
 
-    @Test("the model is the pin's, and an alias is no attempt", arguments: Dialect.allCases)
+    @Test("D01: the model is the pin's, and an alias is no attempt", arguments: Dialect.allCases)
     func model(dialect: Dialect) throws {
         guard dialect != .geminiGenerate else { return }
         let named = try parsed(least(dialect).with(["model": "large-9"]), route(dialect))
@@ -94,7 +94,7 @@ struct PinTests {
         #expect(short.events.isEmpty && silent.events.isEmpty)
     }
 
-    @Test("an effort is the pin's in every dialect's own place")
+    @Test("D02: an effort is the pin's in every dialect's own place")
     func effort() throws {
         let chat = try parsed(
             least(.openAIChat).with(["reasoning_effort": "high"]),

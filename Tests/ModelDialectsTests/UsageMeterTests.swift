@@ -72,7 +72,7 @@ struct UsageMeterTests {
         ),
     ]
 
-    @Test("takes the provider's numbers at the end of a stream", arguments: streams)
+    @Test("D04: takes the provider's numbers at the end of a stream", arguments: streams)
     func told(dialect: Dialect, events: [JSONValue], usage: TokenUsage) {
         #expect(Self.meter(dialect, events).usage == usage)
     }
@@ -98,7 +98,7 @@ struct UsageMeterTests {
         #expect(counting.usage.input == 12)
     }
 
-    @Test("believes no number that cannot be, and counts what it cannot read")
+    @Test("D04: believes no number that cannot be, and counts what it cannot read")
     func hostile() {
         var meter = UsageMeter(.openAIChat)
         meter.response(["usage": ["prompt_tokens": -5, "completion_tokens": 9_000_000_000_000]])

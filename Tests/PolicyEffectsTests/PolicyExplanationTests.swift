@@ -45,18 +45,22 @@ struct PolicyExplanationTests {
             .replacing("proc: masked", with: "proc: pid-only")
             .replacing("- memory-keys", with: "- memory-keys\n    - host-totals")
             .replacing("target: /tmp }", with: "target: /tmp, exec: true }")
+            .replacing(
+                "because:",
+                with: """
+                    because:
+                      assurance: tried
+                      landlock.minimum-abi: tried
+                      mounts./tmp.exec: tried
+                      calls.host-totals: tried
+                    """
+            )
         let policy = try SandboxPolicy(parsing: Array(text.utf8), file: "changed.yaml")
         let resolver = PolicyResolver(groups: library.groups, context: plainContext())
-        let old = PolicyExplanation(try resolved("coding-agent"))
         let new = PolicyExplanation(try resolver.resolve(policy))
         #expect(new.sections.first { $0.name == "weaker" }?.lines.count == 4)
-        let difference = PolicyDifference(from: old, to: new)
-        #expect(
-            difference.sections.map(\.name) == ["executes", "sees", "calls", "refused", "weaker"]
-        )
-        #expect(difference.text.contains("+ /tmp, also what it wrote itself"))
-        #expect(difference.json["schema"]?.stringValue == "invigilator.policy-difference/1")
-        #expect(PolicyDifference(from: old, to: old).sections.isEmpty)
+        let reasons = try #require(new.sections.first { $0.name == "reasons" }).lines
+        #expect(reasons.count { $0.hasSuffix("allowed because: tried") } == 4)
     }
 
     @Test("a check lists the problems of each policy with file, line and remedy")
@@ -82,36 +86,5 @@ struct PolicyExplanationTests {
         let resolved = try resolver.resolve(try library.policy(named: "coding-agent"))
         #expect(resolved.missingSources == ["/etc/alternatives"])
         #expect(PolicyExplanation(resolved).text.contains("left out: /etc/alternatives"))
-    }
-
-    @Test("the schema knows every key of the shipped policies")
-    func schema() throws {
-        let schema = PolicySchema.json
-        let library = try PolicyLibrary(directory: policyDirectory)
-        let properties = try #require(schema["properties"]?.objectValue)
-        for name in library.policyNames {
-            let lines = try golden("../../../policies/\(name).yaml").split(separator: "\n")
-            let keys = lines.filter { $0.first?.isLetter == true }
-                .compactMap { $0.split(separator: ":").first.map(String.init) }
-            for key in keys { #expect(properties[key] != nil, "\(key)") }
-        }
-        let required = try #require(schema["required"]?.arrayValue)
-        #expect(required.contains("limits"))
-    }
-
-    @Test("the reference describes every key and every group")
-    func reference() throws {
-        let text = try golden("../../../policies/README.md")
-        func keys(_ value: JSONValue) -> [String] {
-            let own = value["properties"]?.objectValue ?? [:]
-            let alternatives = value["oneOf"]?.arrayValue ?? []
-            let nested = Array(own.values) + alternatives + [value["items"]].compactMap { $0 }
-            return own.keys + nested.flatMap(keys)
-        }
-        let library = try PolicyLibrary(directory: policyDirectory)
-        for word in Set(keys(PolicySchema.json)).union(library.groups.keys) {
-            let forms = ["`\(word)`", "{\(word):", "{\(word),", ", \(word):"]
-            #expect(forms.contains { text.contains($0) }, "\(word)")
-        }
     }
 }

@@ -31,8 +31,11 @@ struct LaunchCall: CustomStringConvertible {
         // What the launcher does once init may go on, and init once the program runs.
         let first = normal.calls.first { $0.process == "0" && $0.name == "sendmsg" }
         let isLaunchers = process == "0" && number > first?.number ?? .max
+        // Init opens its descriptor of signals, for which it first blocks them, when the program runs.
+        let watch = normal.calls.first { $0.process == process && $0.name == "signalfd4" }
+        let isInits = ["wait4", "sendmsg"].contains(name) || number + 1 >= watch?.number ?? .max
         var settled = self
-        if isLaunchers || (process != "0" && ["wait4", "sendmsg"].contains(name)) {
+        if isLaunchers || (process != "0" && isInits) {
             settled.isLate = true
         }
         return settled

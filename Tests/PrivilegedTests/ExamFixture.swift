@@ -188,7 +188,7 @@ final class ExamHall {
     private static func examinerPlan(split: String, state: String) throws -> SandboxPlan {
         let library = try PolicyLibrary(directory: Host.repository + "/policies")
         let variables = PolicyVariables(vaultSplit: split)
-        let context = ResolutionContext.host(stateDirectory: state, variables: variables)
+        let context = try ResolutionContext.host(stateDirectory: state, variables: variables)
         let resolver = PolicyResolver(groups: library.groups, context: context)
         return try resolver.resolve(try library.policy(named: "examiner")).plan
     }

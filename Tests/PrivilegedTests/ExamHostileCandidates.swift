@@ -20,6 +20,7 @@ enum HostileCandidate: String, CaseIterable, CustomTestStringConvertible {
     case printsForEver = "prints gigabytes on both streams"
     case ignoresSignals = "ignores every signal"
     case killsOthers = "kills every process it can see"
+    case killsTheVerifier = "kills whatever number the verifier's process may have"
     case killsItself = "kills itself"
     case opensNamespaces = "asks for a new user namespace"
 
@@ -37,7 +38,7 @@ enum HostileCandidate: String, CaseIterable, CustomTestStringConvertible {
         case .fillsMemory: ["out-of-memory"]
         case .printsForEver: ["idle"]
         case .killsItself: ["signalled"]
-        case .killsOthers, .opensNamespaces: ["exited"]
+        case .killsOthers, .killsTheVerifier, .opensNamespaces: ["exited"]
         }
     }
 
@@ -62,6 +63,7 @@ enum HostileCandidate: String, CaseIterable, CustomTestStringConvertible {
         case .ignoresSignals: Self.deafness
         // It sees only its init, which is another user's.
         case .killsOthers: "os.kill(-1, 9)"
+        case .killsTheVerifier: Self.murder
         case .killsItself: "os.kill(os.getpid(), 9)"
         case .opensNamespaces: "os.unshare(0x10000000)"
         }
@@ -75,6 +77,17 @@ enum HostileCandidate: String, CaseIterable, CustomTestStringConvertible {
             except OSError:
                 pass
         wait()
+        """
+
+    private static let murder = """
+        own = os.getpid()
+        for number in range(1, 1 << 18):
+            try:
+                if number != own:
+                    os.kill(number, 9)
+            except OSError:
+                pass
+        os._exit(9)
         """
 
     private static let deafness = """

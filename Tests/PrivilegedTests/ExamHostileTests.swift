@@ -38,15 +38,34 @@ extension Privileged {
         }
 
         @Test(
-            "a rollout fails by its own fault when its candidate",
+            "B01, B16, B17, B18, B19, B21: a rollout fails by its own fault when its candidate",
             arguments: HostileCandidate.allCases
         )
         func fails(_ attack: HostileCandidate) throws {
             let comparison = try Self.comparison.get()
             let task = try #require(comparison.tasks[attack])
-            let outcome = try comparison.attacked.results.outcome(of: task)
+            let outcome = try comparison.attacked.results.first.outcome(of: task)
             #expect(attack.expected.contains(outcome.code), "it is \(outcome.code)")
             #expect(outcome.reward == .zero)
+        }
+
+        @Test(
+            "B17, B18: stalling, crashing, killing and filling memory lower a mean, and raise none"
+        )
+        func lowers() throws {
+            let comparison = try Self.comparison.get()
+            let honest = comparison.honest.results.first
+            let attacked = comparison.attacked.results.first
+            #expect(attacked.planned == honest.planned)
+            #expect(try attacked.mean() < honest.mean())
+            let shown: Set<HostileCandidate> = [
+                .neverAnswers, .raises, .killsOthers, .killsTheVerifier, .fillsMemory,
+            ]
+            #expect(shown.isSubset(of: comparison.tasks.keys))
+            for (attack, task) in comparison.tasks {
+                let rewards = (try attacked.outcome(of: task), try honest.outcome(of: task))
+                #expect(rewards.0.reward <= rewards.1.reward, "\(attack)")
+            }
         }
 
         @Test("the other rollouts of an attacked exam end as they do without attacks")
@@ -54,8 +73,12 @@ extension Privileged {
             let comparison = try Self.comparison.get()
             #expect(comparison.attacked.voidReason == nil)
             let attacked = Set(comparison.tasks.values)
-            for (task, outcome) in comparison.honest.results.all where !attacked.contains(task) {
-                #expect(try comparison.attacked.results.outcome(of: task) == outcome, "\(task)")
+            for (task, outcome) in comparison.honest.results.first.all
+            where !attacked.contains(task) {
+                #expect(
+                    try comparison.attacked.results.first.outcome(of: task) == outcome,
+                    "\(task)"
+                )
             }
         }
 
@@ -91,7 +114,7 @@ extension Privileged {
             }
         }
 
-        @Test("a candidate that dribbles frames is stopped by the wall clock")
+        @Test("B19: a candidate that dribbles frames is stopped by the wall clock")
         func wallClock() throws {
             try ExamHall.run(ExamHall.Setup(limits: SessionLimits(turns: 30, seconds: 2))) { hall in
                 let template = try ExamHall.template("agent.py")
@@ -102,7 +125,7 @@ extension Privileged {
                     [(try hall.marker(of: tasks[0]), dribble)]
                 )
                 let report = try hall.exam(agent, tasks: tasks)
-                #expect(try report.results.outcome(of: tasks[0]) == .failed(.wallClock))
+                #expect(try report.results.first.outcome(of: tasks[0]) == .failed(.wallClock))
                 #expect(report.faultCounts == ["wall-clock": 1])
             }
         }

@@ -40,7 +40,7 @@ extension Privileged {
             }
         }
 
-        @Test("a sealed exam keeps outcomes and nothing else")
+        @Test("A10, A11: a sealed exam keeps outcomes and nothing else")
         func sealed() throws {
             try ExamHall.run { hall in
                 let agent = try ExamHall.template("agent.py")

@@ -50,8 +50,11 @@ extension Privileged {
                 let above = try lab.candidate(["eat", "512"]) { $0.limits.memory = .mebibytes(128) }
                 #expect(above.exit?.kind == .outOfMemory)
                 #expect((above.exit?.memoryKills ?? 0) > 0)
+                // Where the kernel is slow to free a killed process, the launcher ends the sandbox
+                // before init has told how the payload ended, and then nothing is known of it.
                 let peak = above.exit?.peakResidentKiB ?? 0
-                #expect((64 * 1024...130 * 1024).contains(peak), "\(peak) KiB")
+                let isTold = above.exit?.signal != nil
+                #expect((isTold ? 64 * 1024...130 * 1024 : 0...0).contains(peak), "\(peak) KiB")
             }
         }
 

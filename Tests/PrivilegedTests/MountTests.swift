@@ -89,7 +89,7 @@ extension Privileged {
             }
         }
 
-        @Test("nothing read-only can be changed, and what is writable can")
+        @Test("C06: nothing read-only can be changed, and what is writable can")
         func writing() throws {
             let scratch = try Scratch()
             let control = try Host.control(["change", scratch.path])

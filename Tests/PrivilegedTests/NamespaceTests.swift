@@ -48,7 +48,7 @@ extension Privileged {
             }
         }
 
-        @Test("there is no interface but loopback, and no route leads out")
+        @Test("A14: there is no interface but loopback, and no route leads out")
         func noNetwork() throws {
             let control = try Host.control(["cat", "/proc/self/net/dev"])
             try Lab.run { lab in

@@ -253,10 +253,13 @@ extension Privileged {
                     "\(words)"
                 )
             }
-            #expect(try Spawn.run(Host.launcher, arguments: ["--version"]).end.exitCode == 0)
+            let version = try Spawn.run(Host.launcher, arguments: ["--version"])
+            #expect(version.end.exitCode == 0)
+            // It is written to a pipe here, and must not stay in a buffer.
+            #expect(String(decoding: version.output, as: UTF8.self).hasPrefix("invigilator-l"))
         }
 
-        @Test("an ordinary user is refused")
+        @Test("an ordinary user sweeps no control group")
         func ordinaryUser() throws {
             let outcome = try Spawn.run(
                 "/usr/bin/setpriv",

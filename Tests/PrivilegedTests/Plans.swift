@@ -28,7 +28,7 @@ enum Plans {
         showing paths: [String] = []
     ) throws -> SandboxPlan {
         let library = try PolicyLibrary(directory: Host.repository + "/policies")
-        let context = ResolutionContext.host(
+        let context = try ResolutionContext.host(
             stateDirectory: state,
             variables: variables
         )

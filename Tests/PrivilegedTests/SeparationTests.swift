@@ -27,7 +27,7 @@ extension Privileged {
             }
         }
 
-        @Test("what one leaves in its scratch directories the next does not find")
+        @Test("A15: what one leaves in its scratch directories the next does not find")
         func scratch() throws {
             try Lab.run { lab in
                 let first = try lab.candidate(["change", "/tmp"]).facts

@@ -324,6 +324,31 @@ extension Privileged {
             }
         }
 
+        @Test("what sealed exams left for auditors is shown to nobody, and no key of the vault is")
+        func sealedOutcomes() throws {
+            let outcomes = try scratch.directory("experiments/one/sealed")
+            let key = try scratch.file("vault/one/reveal.key", "secret")
+            for (path, isVault) in [(outcomes, true), (outcomes, false), (key, false)] {
+                try Lab.run(protected: [scratch.path], vault: vault) { lab in
+                    let plan = try Plans.examiner(split: split, state: scratch.path).with { plan in
+                        plan.mounts = try plan.mounts.map { mount in
+                            guard case .vault = mount.source else { return mount }
+                            var changed = mount
+                            let source = try PinnedSource(path)
+                            changed.source = isVault ? .vault(source) : .host(source)
+                            return changed
+                        }
+                    }
+                    let failure = try lab.refusal(
+                        CompiledPlan(plan),
+                        [try lab.rootTree()],
+                        [Lab.candidateProbe, "facts"]
+                    )
+                    #expect(failure?.step == .sources, "\(path)")
+                }
+            }
+        }
+
         @Test("without a vault, or with another, nothing counts as a split")
         func otherVault() throws {
             let other = try scratch.directory("other")

@@ -56,7 +56,9 @@ extension Privileged {
             return answers
         }
 
-        @Test("in place, the file can be written and nothing can be made of its name or beside it")
+        @Test(
+            "C13: in place, the file can be written and nothing can be made of its name or beside it"
+        )
         func inPlace() throws {
             try Lab.run { lab in
                 let trees = try Self.trees(lab)

@@ -1,5 +1,6 @@
 import RedTeam
 import SandboxPlan
+import StrictJSON
 import Testing
 
 @Suite("The judgement over an attack")
@@ -35,6 +36,54 @@ struct JudgementTests {
         }
         #expect(try outcome(control: nil, inside: .refused("EROFS")) == .broken)
         #expect(try outcome(control: .works, inside: nil) == .broken)
+    }
+
+    @Test(
+        "at a lower level a control that cannot do it shows nothing; what is open stays open unless named"
+    )
+    func lowerLevel() throws {
+        let probe = try #require(Self.probe)
+        func result(_ control: Answer, _ inside: Answer) -> ProbeResult {
+            ProbeResult(
+                probe,
+                in: .coding,
+                control: [probe.word: control],
+                inside: [probe.word: inside]
+            )
+        }
+        let (unshown, open) = (result(.refused("EPERM"), .refused("EROFS")), result(.works, .works))
+        #expect(unshown.at(.full).outcome == .broken)
+        #expect(unshown.at(.singleUID).outcome == .unproven)
+        #expect(result(.refused("EPERM"), .broken("no answer")).at(.singleUID).outcome == .broken)
+        #expect(open.at(.singleUID).outcome == .open, "nothing excuses it")
+        let report = RedTeamReport(
+            results: [unshown],
+            honest: [],
+            kernel: "6.18",
+            level: .singleUID
+        )
+        #expect(report.json["assurance"] == "single-uid" && report.json["counts"]?["unproven"] == 1)
+        #expect(report.text(listing: false).contains("unproven files.write-root in coding"))
+        #expect(report.junit.contains("<skipped"))
+        #expect(report.closedProbes.isEmpty)
+    }
+
+    @Test("what only a control group stops is open for single-uid, named so, and open at full")
+    func openForLevel() throws {
+        let probe = try #require(
+            Catalogue.all.first { $0.wall.layer == .limits && $0.roles.contains(.coding) }
+        )
+        let works = Dictionary(uniqueKeysWithValues: Set(probe.words).map { ($0, Answer.works) })
+        let open = ProbeResult(probe, in: .coding, control: works, inside: works)
+        #expect(open.at(.full).outcome == .open)
+        #expect(open.at(.singleUID).outcome == .openAtLevel)
+        let report = RedTeamReport(results: [open], honest: [], kernel: "6.18", level: .singleUID)
+        #expect(!report.hasOpen && report.closedProbes.isEmpty)
+        #expect(report.text(listing: false).contains("open-at-level \(probe.id) in coding"))
+        #expect(
+            report.text(listing: false).contains("open for this level: without a control group")
+        )
+        #expect(report.junit.contains("<failure message=\"open for this level: "))
     }
 
     @Test("what the kernel lacks is not applicable, unless it works inside")

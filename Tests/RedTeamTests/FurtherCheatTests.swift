@@ -54,7 +54,7 @@ extension RedTeam {
             #expect(!outcome.output.contains("\u{1B}") && !outcome.output.contains("\u{202E}"))
         }
 
-        @Test("what was handed in was judged, and nothing that was put in its place")
+        @Test("C14: what was handed in was judged, and nothing that was put in its place")
         func judgedAsHandedIn() throws {
             let experiment = try Hall.shared().furtherAsShipped()
             let swap = try experiment.line(of: "swap-after-submit")["evidence"]
@@ -65,7 +65,9 @@ extension RedTeam {
             #expect(!kept.contains("+# swapped after it was handed in"))
         }
 
-        @Test("the supervisor runs nothing that lies beside the file, and keeps none of it")
+        @Test(
+            "C10, C11, C15: the supervisor runs nothing that lies beside the file, and keeps none of it"
+        )
         func noTrap() throws {
             let experiment = try Hall.shared().furtherAsShipped()
             #expect(!FileManager.default.fileExists(atPath: Self.canary))
@@ -111,7 +113,9 @@ extension RedTeam {
             #expect(line["outcome"] == "succeeded", "\(line.prettyText()) \(experiment.progress)")
         }
 
-        @Test("a listener of the host is reached from both sandboxes without walls, else never")
+        @Test(
+            "A14: a listener of the host is reached from both sandboxes without walls, else never"
+        )
         func listener() throws {
             #expect(try Hall.shared().furtherAsShipped().connections == 0)
             #expect(try Hall.shared().furtherWithoutLayers().connections == 2)

@@ -35,7 +35,7 @@ extension RedTeam {
             }
         }
 
-        @Test("as shipped nothing is open, whatever the environment says")
+        @Test("C07: as shipped nothing is open, whatever the environment says")
         func shipped() throws {
             let found = try Found(Hall.shared().redTeam(without: nil))
             #expect(found.open.isEmpty && found.broken.isEmpty && found.status == 0)

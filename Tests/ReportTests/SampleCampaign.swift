@@ -44,9 +44,18 @@ struct SampleCampaign {
         refuse("frame decoder", "forge a verdict frame", Self.hostile, 7, by: "candidate")
         judge(7, rules: 3, "rejected", step: 2, sealed: 0.7407, reason: "mean 0.7407 < best 0.7778")
         judge(8, rules: 5, "accepted", sealed: 0.8148, fixes: ["train-052"])
+        add(
+            .learning,
+            [
+                "iteration": 6, "tried": "fees first", "happened": "rejected at step 2",
+                "pattern": .string(Self.hostile), "needs": "the list of fees",
+            ]
+        )
         add(.learning, ["iteration": 8, "text": .string(Self.hostile)])
         add(.stop, ["reason": "5 iterations without improvement"])
         add(.runEnded, ["reason": "stop rule"])
+        add(.retirement, ["task": "train-017", "reason": .string("its gold " + Self.hostile)])
+        add(.retirement, ["task": "sealed-task-marker", "reason": "no train task"])
     }
 
     static func digest(_ number: Int) -> String {
@@ -175,7 +184,9 @@ struct SampleCampaign {
                 [
                     "digest": .string(digest),
                     "findings": [
-                        ["kind": "size-growth", "line": nil, "detail": "465 to 548 bytes"]
+                        ["kind": "size-growth", "line": nil, "detail": "465 to 548 bytes"],
+                        ["kind": "frame-walking", "line": 2, "detail": "names <f_back>"],
+                        ["kind": "network", "line": 9_999, "detail": "imports socket"],
                     ],
                 ]
             )
@@ -212,14 +223,30 @@ struct SampleCampaign {
         add(.decision, .object(body))
         if iteration == 1 {
             let bits: JSONValue = ["verdict": 1.59, "score": 4.4, "slot": 1, "channels": 0]
+            let score: JSONValue = [
+                "agent": .string("scripted " + Self.hostile), "fixed": JSONValue(fixes),
+                "not_fixed": ["train-030"], "surprises": ["sealed-task-marker"], "broken": [],
+                "spared": [], "shocks": ["train-002"], "unexamined": [], "examined": 8,
+                "squared_error": 3, "foreseen": 1,
+            ]
             add(
                 .release,
-                ["iteration": 1, "ticket": ticket, "verdict": .string(verdict), "bits": bits]
+                [
+                    "iteration": 1, "ticket": ticket, "verdict": .string(verdict), "bits": bits,
+                    "manifest": score,
+                ]
             )
         }
         if !fixes.isEmpty {
             let promoted = JSONValue(fixes + ["sealed-task-marker"])
-            add(.promotion, ["iteration": JSONValue(iteration), "promoted": promoted])
+            let doubted = JSONValue(iteration < 8 ? [] : ["train-060", "sealed-task-marker"])
+            add(
+                .promotion,
+                [
+                    "iteration": JSONValue(iteration), "promoted": promoted,
+                    "quarantined": doubted,
+                ]
+            )
         }
     }
 }

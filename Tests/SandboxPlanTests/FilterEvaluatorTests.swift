@@ -13,7 +13,7 @@ struct FilterEvaluatorTests {
         let meanings: [(UInt32, FilterAnswer)] = [
             (0x7fff_0000, .allowed), (0x0005_0001, .refused(errno: 1)),
             (0x0005_0026, .refused(errno: 38)), (0x8000_0000, .killed),
-            (0x0000_0000, .other), (0x0003_0000, .other), (0x7fc0_0000, .other),
+            (0x0000_0000, .other), (0x0003_0000, .other), (0x7fc0_0000, .told),
             (0x7ff0_0000, .other), (0x7ffc_0000, .other),
         ]
         for (value, meaning) in meanings {

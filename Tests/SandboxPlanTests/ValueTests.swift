@@ -30,14 +30,6 @@ struct SHA256DigestTests {
             #expect(SHA256Digest(of: message).description == digest, "\(text) \(count)")
         }
     }
-
-    @Test("a stored digest has thirty-two bytes")
-    func stored() {
-        let digest = SHA256Digest(of: [1, 2, 3])
-        #expect(SHA256Digest(stored: digest.bytes) == digest)
-        #expect(SHA256Digest(stored: Array(digest.bytes.dropLast())) == nil)
-        #expect(SHA256Digest(stored: digest.bytes + [0]) == nil)
-    }
 }
 
 @Suite("InsidePath")

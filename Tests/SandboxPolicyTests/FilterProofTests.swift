@@ -85,7 +85,9 @@ struct FilterProofTests {
                     .randomElement(using: &generator) ?? 0
             default:
                 constant =
-                    [0, .max, 0x7fff_0000, 0x0005_0001, 0x8000_0000, 16, 20, 24, 32]
+                    [
+                        0, .max, 0x7fff_0000, 0x7fc0_0000, 0x0005_0001, 0x8000_0000, 16, 20, 24, 32,
+                    ]
                     .randomElement(using: &generator) ?? 0
             }
             for byte in 0..<4 {

@@ -41,7 +41,7 @@ struct PolicyResolverTests {
     }
 
     @Test(
-        "a source that shows what no payload may see is refused",
+        "D06: a source that shows what no payload may see is refused",
         arguments: [
             "/var/lib/invigilator", "/var/lib/invigilator/vault", "/var/lib", "/var", "/proc",
             "/proc/1", "/sys/fs/cgroup", "/dev", "/dev/shm", "/run/docker.sock", "/run",
@@ -154,8 +154,10 @@ struct PolicyResolverTests {
                 "{ directories: [/etc] }",
                 with: "{ links: { /bin: usr/bin }, files: { /etc/x/name: text } }"
             )
-        let resolver = PolicyResolver(groups: try PolicySample.groups(), context: plainContext())
-        let plan = try resolver.resolve(try PolicySample.policy(text)).plan
+        let groups = try PolicySample.groups()
+        let resolver = PolicyResolver(groups: groups, context: plainContext())
+        let policy = try PolicySample.policy(text).forComparison(groups: groups)
+        let plan = try resolver.resolve(policy).plan
         guard case .skeleton(let entries) = plan.root else {
             Issue.record("no skeleton")
             return
@@ -188,8 +190,10 @@ struct PolicyResolverTests {
                     + "  - { tree: 1, target: /w, access: read-write, exec: true }\n"
                     + "  - { source: /opt, target: /opt, access: read-only }\nproc: pid-only"
             )
-        let resolver = PolicyResolver(groups: try PolicySample.groups(), context: plainContext())
-        let rules = try resolver.resolve(try PolicySample.policy(text)).plan.landlock.rules
+        let groups = try PolicySample.groups()
+        let resolver = PolicyResolver(groups: groups, context: plainContext())
+        let policy = try PolicySample.policy(text).forComparison(groups: groups)
+        let rules = try resolver.resolve(policy).plan.landlock.rules
         #expect(
             rules.map { "\($0.path) \($0.access)" } == [
                 "/ read", "/dev device", "/usr readExecute", "/tmp readWrite",

@@ -65,7 +65,7 @@ enum PolicySample {
         }
     }
 
-    /// The problems of resolving a document.
+    /// The problems of resolving a document that has a reason for all that needs one.
     static func resolutionProblems(
         _ text: String,
         groups texts: [String] = [group],
@@ -76,7 +76,8 @@ enum PolicySample {
             variables: PolicyVariables(vaultSplit: "/var/lib/invigilator/vault/x/train"),
             lookUp: lookUp
         )
-        return PolicyResolver(groups: try groups(texts), context: context)
-            .problems(of: try policy(text))
+        let groups = try groups(texts)
+        return PolicyResolver(groups: groups, context: context)
+            .problems(of: try policy(text).forComparison(groups: groups))
     }
 }

@@ -63,3 +63,10 @@ struct FilterPropertyTests {
         }
     }
 }
+
+extension ArgumentCondition {
+    /// Whether an argument fulfils the condition.
+    fileprivate func holds(for argumentValue: UInt64) -> Bool {
+        UInt32(truncatingIfNeeded: argumentValue) & mask == value
+    }
+}

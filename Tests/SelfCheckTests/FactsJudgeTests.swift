@@ -92,6 +92,16 @@ struct FactsJudgeTests {
         #expect(found.shortfalls.isEmpty)
     }
 
+    @Test("a filter around ours may refuse in its own words, where there is one")
+    func others() throws {
+        let answers = ["call mount ENOSYS", "status Seccomp_filters: 2"]
+        #expect(try Self.missing(without: "call mount", with: answers).isEmpty)
+        let alone = ["call mount ENOSYS", "status Seccomp_filters: 1"]
+        #expect(try Self.missing(without: "call mount", with: alone) == [.filter])
+        let open = ["call mount EFAULT", "status Seccomp_filters: 2"]
+        #expect(try Self.missing(without: "call mount", with: open) == [.filter])
+    }
+
     @Test("each missing wall is named, and no other")
     func each() throws {
         for (prefix, lines, probe) in [
@@ -182,6 +192,36 @@ struct MeasuredLevelTests {
             #expect(measured.shortfall?.remedy == probe.cure)
         }
     }
+
+    @Test("an ordinary user's launcher reaches delegated at the most, and is told to run as root")
+    func ordinaryUser() {
+        let sound = QuickProbe.allCases.map {
+            QuickFinding($0, .candidate, .enforced, evidence: "")
+        }
+        let delegated = MeasuredLevel(sound, isRoot: false)
+        #expect(delegated.level == .delegated)
+        #expect(delegated.shortfall?.remedy.contains("run as root") == true)
+        let lacking = sound.map {
+            $0.probe == .freeze
+                ? QuickFinding(.freeze, .candidate, .missing("why"), evidence: "") : $0
+        }
+        let single = MeasuredLevel(lacking, isRoot: false)
+        #expect(single.level == .singleUID)
+        #expect(single.shortfall?.reason.hasSuffix("probe freeze, sandbox candidate: why") == true)
+        #expect(single.shortfall?.remedy.contains("--assurance single-uid") == true)
+    }
+
+    @Test(
+        "single-uid promises every wall but limits of groups, the freezer and its kill; no-userns none"
+    )
+    func promises() {
+        for probe in QuickProbe.allCases {
+            let needsGroup = [.limits, .freeze, .kill].contains(probe)
+            #expect(probe.stands(at: .full) && probe.stands(at: .delegated))
+            #expect(probe.stands(at: .singleUID) == !needsGroup)
+            #expect(!probe.stands(at: .noUserNamespace))
+        }
+    }
 }
 
 @Suite("PlanTrial")
@@ -199,7 +239,9 @@ struct PlanTrialTests {
     func ownTree() throws {
         var plan = try FactsJudgeTests.plan()
         #expect(try CheckablePlan(CompiledPlan(plan)).program == "/invigilator-selfcheck")
-        #expect(try CheckablePlan(CompiledPlan(plan)).plan == plan, "it stays as it is")
+        var free = plan
+        free.demandedLevel = .noUserNamespace
+        #expect(try CheckablePlan(CompiledPlan(plan)).plan == free, "it stays as it is")
         plan.role = .coding
         plan.root = .skeleton([])
         let checkable = try CheckablePlan(CompiledPlan(plan))

@@ -51,13 +51,15 @@ public enum FilterAnswer: Sendable, Equatable {
     case refused(errno: UInt16)
     /// The process is killed with SIGSYS.
     case killed
-    /// Anything else: a trap, a trace, a notification, a log, or a malformed program.
+    /// The call waits until the listener refuses it: EPERM.
+    case told
+    /// Anything else: a trap, a trace, a log, or a malformed program.
     case other
 
     /// Whether the call cannot run.
     public var isRefusal: Bool {
         switch self {
-        case .refused, .killed: true
+        case .refused, .killed, .told: true
         case .allowed, .other: false
         }
     }
@@ -132,6 +134,7 @@ public struct FilterEvaluator: Sendable {
         case 0x7fff_0000: .allowed
         case 0x0005_0000: .refused(errno: UInt16(truncatingIfNeeded: value))
         case 0x8000_0000: .killed
+        case 0x7fc0_0000: .told
         default: .other
         }
     }

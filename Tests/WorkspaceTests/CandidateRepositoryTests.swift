@@ -53,7 +53,7 @@ struct CandidateRepositoryTests {
         #expect(try repository.commit(of: candidate.digest) == commit)
     }
 
-    @Test("git starts nothing of its own, whatever the repository's hooks and settings say")
+    @Test("C15: git starts nothing of its own, whatever the repository's hooks and settings say")
     func hooks() throws {
         let hook = "#!/bin/sh\ntouch '\(scratch.path)/planted'\n"
         let names = ["reference-transaction", "post-commit", "pre-auto-gc"]
@@ -95,7 +95,7 @@ struct CandidateRepositoryTests {
         #expect(try repository.candidate(in: commit) == large)
     }
 
-    @Test("a git that is missing is the host's fault, with a remedy")
+    @Test("C08: a git that is missing is the host's fault, with a remedy")
     func missingGit() throws {
         let broken = CandidateRepository(at: scratch.path) { _ throws(WorkspaceError) in
             GitAnswer(exitCode: 128, output: [], errors: Array("fatal: no\u{1B}[2J space".utf8))

@@ -55,7 +55,7 @@ struct CandidateSurfaceTests {
         try scratch.write(text, to: "prompts/\(name)")
     }
 
-    @Test("the files of the surface are copied, and nothing else that was written")
+    @Test("C09: the files of the surface are copied, and nothing else that was written")
     func copied() throws {
         for name in ["b.md", "a.md", "notes.txt", ".hidden.md", "md"] { try prompt(name) }
         try scratch.write("x = 1\n", to: "helper.py")

@@ -224,6 +224,68 @@ struct ExperimentConfigTests {
         #expect(try read(told) == copy)
     }
 
+    @Test("manifests are demanded unless a word takes that back, which the digest shows")
+    func manifests() throws {
+        let plain = try read("benchmark: helpdesk")
+        #expect(plain.manifest.missing == .refuse)
+        let same = try read("benchmark: helpdesk\nmanifest: { missing: refuse }")
+        #expect(same.digest == plain.digest)
+        let lenient = try read("benchmark: helpdesk\nmanifest: { missing: warn }")
+        #expect(lenient.manifest.missing == .warn)
+        #expect(lenient.digest != plain.digest)
+        #expect(problems("benchmark: helpdesk\nmanifest: { missing: maybe }").count == 1)
+        #expect(problems("benchmark: helpdesk\nmanifest: { absent: warn }").count == 1)
+    }
+
+    @Test("how candidates are audited is read, part of the digest, and left alone changes nothing")
+    func audit() throws {
+        let plain = try read("benchmark: helpdesk\n")
+        #expect(plain.audit == .standard && plain.audit.policy == .warn)
+        #expect(plain.resolved["audit"] == nil)
+        let said = try read(
+            "benchmark: x\naudit: { policy: refuse, growth: 4KiB, lines: 90, entropy: 4.9 }\n"
+        )
+        #expect(said.audit.policy == .refuse && said.audit.growth == 4096)
+        #expect(said.audit.lines == 90 && said.audit.entropy == 4.9)
+        #expect(said.resolved["audit"]?["policy"] == "refuse")
+        for bad in ["{policy: forgive}", "{growth: 0B}", "{lines: 0}", "{entropy: 9}", "{size: 1}"]
+        {
+            #expect(problems("benchmark: x\naudit: \(bad)\n").count == 1, "\(bad)")
+        }
+    }
+
+    @Test("promotion is auto-harness's unless the section says more")
+    func promotion() throws {
+        let plain = try read("benchmark: helpdesk")
+        #expect(plain.promotion.policy == .once && !plain.promotion.protects)
+        let all = try read(
+            """
+            benchmark: helpdesk
+            promotion: { policy: confirmed, confirm: 2, of: 4, protect: true, quarantine: false, cap: 9 }
+            """
+        )
+        #expect(all.promotion.policy == .confirmed)
+        #expect(all.promotion.confirm == 2 && all.promotion.of == 4)
+        #expect(all.promotion.protects && !all.promotion.quarantines && all.promotion.cap == 9)
+        #expect(all.digest != plain.digest)
+        let short = try read("benchmark: helpdesk\npromotion: { policy: confirmed, of: 2 }")
+        #expect(short.promotion.confirm == 2)
+        let long = try read("benchmark: helpdesk\npromotion: { policy: confirmed, confirm: 9 }")
+        #expect(long.promotion.of == 9)
+    }
+
+    @Test(
+        "promotion refuses keys that mean nothing together",
+        arguments: [
+            "{ confirm: 2 }", "{ of: 4 }", "{ quarantine: true }",
+            "{ policy: confirmed, confirm: 5, of: 4 }", "{ policy: always }", "{ cap: 0 }",
+            "{ policy: confirmed, of: 51 }", "{ retire: t1 }",
+        ]
+    )
+    func promotionContradictions(section: String) {
+        #expect(!problems("benchmark: helpdesk\npromotion: \(section)").isEmpty)
+    }
+
     @Test("a list of packages is part of the digest, and none leaves the digest as it was")
     func packages() throws {
         let plain = try read("benchmark: helpdesk\n")

@@ -85,7 +85,7 @@ struct ModelSettingsTests {
         #expect(models.cassette == .record("night.cassette"))
     }
 
-    @Test("a role's own key makes an endpoint of its own, and pins name it")
+    @Test("D05: a role's own key makes an endpoint of its own, and pins name it")
     func endpoints() throws {
         let models = try read(everything).models
         #expect(models.endpoints.map(\.name) == ["anthropic", "anthropic.coding-agent", "local"])

@@ -43,7 +43,7 @@ struct SplitDrawTests {
         #expect(throws: WorkspaceError.self) { try SplitDraw(of: fine, key: [1, 2, 3]) }
     }
 
-    @Test("the commitment binds the split and hides it behind its salt")
+    @Test("A12: the commitment binds the split and hides it behind its salt")
     func commitment() throws {
         let split = try SplitDraw(of: try tasks(["a": 20]), key: key)
         let salt = [UInt8](repeating: 1, count: 32)

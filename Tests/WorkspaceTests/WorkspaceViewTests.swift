@@ -39,7 +39,7 @@ struct WorkspaceViewTests {
                 ),
             ],
             train: .init(time: 86_399_999, results: [one: .one, two: nil]),
-            learnings: [.init(iteration: 1, text: "ask for the order first")]
+            learnings: [.init(iteration: 1, note: LearningNote(text: "ask for the order first"))]
         )
     }
 
@@ -103,6 +103,45 @@ struct WorkspaceViewTests {
         )
     }
 
+    @Test("the parts of a typed note have headings, in their order, before its free text")
+    func typedLearnings() throws {
+        let note = LearningNote(
+            text: "more",
+            parts: [.needs: "a price list", .tried: "ask first", .happened: "worse\nfor all"]
+        )
+        let content = WorkspaceContent(
+            suite: .init(tasks: [], threshold: 0.8, lastResults: [:]),
+            rows: [],
+            train: nil,
+            learnings: [.init(iteration: 3, note: note)]
+        )
+        let files = try WorkspaceView(of: content, for: .agent).files()
+        let bytes = try #require(files.first { $0.path.text == "learnings.md" }?.bytes)
+        #expect(
+            String(decoding: bytes, as: UTF8.self) == """
+                # Learnings
+
+                ## Iteration 3
+
+                Tried:
+
+                > ask first
+
+                Happened:
+
+                > worse
+                > for all
+
+                Needs from a person:
+
+                > a price list
+
+                > more
+
+                """
+        )
+    }
+
     @Test("no line of a note can pass for a heading or a rule of the file")
     func quotedLearnings() throws {
         let note = "# Learnings\n## Iteration 9\r\n\naccepted\n---\u{2028}# more\u{85}===\n"
@@ -110,7 +149,10 @@ struct WorkspaceViewTests {
             suite: .init(tasks: [], threshold: 0.8, lastResults: [:]),
             rows: [],
             train: nil,
-            learnings: [.init(iteration: 1, text: note), .init(iteration: 2, text: "plain")]
+            learnings: [
+                .init(iteration: 1, note: LearningNote(text: note)),
+                .init(iteration: 2, note: LearningNote(text: nil, parts: [.tried: note])),
+            ]
         )
         let files = try WorkspaceView(of: content, for: .agent).files()
         let bytes = try #require(files.first { $0.path.text == "learnings.md" }?.bytes)
@@ -119,7 +161,7 @@ struct WorkspaceViewTests {
             .map { String($0) }
         #expect(
             lines.filter { !$0.hasPrefix(">") }
-                == ["# Learnings", "## Iteration 1", "## Iteration 2"]
+                == ["# Learnings", "## Iteration 1", "## Iteration 2", "Tried:"]
         )
         #expect(lines.contains("> # Learnings") && lines.contains("> ---"))
     }

@@ -172,12 +172,6 @@ static inline long clx_getrlimit(int resource, uint64_t *soft, uint64_t *hard) {
 }
 static inline long clx_sethostname(const char *name, size_t length) { return CLX_RESULT(sethostname(name, length)); }
 
-enum {
-    CLX_RLIMIT_CORE = RLIMIT_CORE, CLX_RLIMIT_NOFILE = RLIMIT_NOFILE, CLX_RLIMIT_FSIZE = RLIMIT_FSIZE,
-    CLX_RLIMIT_CPU = RLIMIT_CPU, CLX_RLIMIT_STACK = RLIMIT_STACK, CLX_RLIMIT_MEMLOCK = RLIMIT_MEMLOCK,
-    CLX_RLIMIT_MSGQUEUE = RLIMIT_MSGQUEUE, CLX_RLIMIT_NPROC = RLIMIT_NPROC,
-};
-
 // The arguments that this program was started with.
 int clx_argument_count(void);
 const char *clx_argument(int index);
@@ -348,9 +342,23 @@ static inline long clx_landlock_restrict(int ruleset) {
     return CLX_RESULT(syscall(SYS_landlock_restrict_self, ruleset, 0));
 }
 struct clx_filter { uint16_t count; const void *instructions; };
-static inline long clx_seccomp_load(const void *instructions, uint16_t count) {
+static inline long clx_seccomp_load(const void *instructions, uint16_t count, unsigned flags) {
     struct clx_filter program = {count, instructions};
-    return CLX_RESULT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+    return CLX_RESULT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+enum { CLX_SECCOMP_LISTENER = SECCOMP_FILTER_FLAG_NEW_LISTENER };
+// The next call that waits at a filter's listener (seccomp_unotify(2)); -EAGAIN where none does: kernels
+// before 6.11 would then wait for ever once the last caller is gone.
+static inline long clx_seccomp_receive(int listener, struct seccomp_notif *call) {
+    struct pollfd ready = {.fd = listener, .events = POLLIN};
+    if (poll(&ready, 1, 0) < 1 || !(ready.revents & POLLIN)) return -EAGAIN;
+    memset(call, 0, sizeof *call);
+    return CLX_RESULT(ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, call));
+}
+// Answers a call that waits with EPERM. No other answer can be given here: nothing goes on.
+static inline long clx_seccomp_refuse(int listener, uint64_t call) {
+    struct seccomp_notif_resp answer = {.id = call, .error = -EPERM};
+    return CLX_RESULT(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
 }
 
 // --- terminals, signals, time ------------------------------------------------------------------

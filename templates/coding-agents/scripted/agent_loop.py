@@ -158,7 +158,7 @@ class CodingAgent:
         if source is not None and self.helps(edit, source, failing, passing):
             self.hand_in(edit, source, failing, passing)
             return True
-        self.learn(f"{named(edit)}: no task was fixed by this: {edit.hypothesis}")
+        self.note(edit, "no task was fixed by this")
         self.restore()
         return False
 
@@ -229,16 +229,25 @@ class CodingAgent:
         if verdict == "accepted":
             self.counts["accepted"] += 1
             self.accepted = source
-            self.learn(f"{named(edit)}: accepted at {released}: {edit.hypothesis}")
+            self.note(edit, f"accepted at {released}")
             return
         if verdict == "rejected":
             self.counts["rejected"] += 1
-        self.learn(f"{named(edit)}: {verdict}: {edit.hypothesis}")
+        self.note(edit, verdict)
         self.restore()
 
+    def note(self, edit: Edit, outcome: str) -> None:
+        """Notes what was tried, what happened, and the family as its pattern."""
+        parts = {"tried": edit.hypothesis, "happened": outcome, "pattern": named(edit)}
+        self.noted("exam", "learn", *(f"--{part}={text}" for part, text in parts.items()))
+
     def learn(self, text: str) -> None:
-        """Appends one line to learnings.md; a full file is no reason to stop."""
-        done = self.surroundings.run("exam", "learn", "-", text=text + "\n")
+        """Appends free text to learnings.md."""
+        self.noted("exam", "learn", "-", text=text + "\n")
+
+    def noted(self, *words: str, text: str = "") -> None:
+        """Asks for a note; a full file is no reason to stop."""
+        done = self.surroundings.run(*words, text=text)
         if done.returncode != 0:
             self.report("learn", refused=done.stderr.strip()[:200])
 

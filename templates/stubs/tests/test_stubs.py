@@ -77,6 +77,21 @@ class ExamVerbs(unittest.TestCase):
         self.assertEqual(fake.requests, [{"verb": "submit", "manifest": manifest}])
         self.assertEqual((done.returncode, done.stdout), (0, "T3\n"))
 
+    def test_submit_without_a_manifest_is_the_supervisors_to_refuse_or_to_warn_of(self) -> None:
+        reply = {"ok": True, "ticket": "T4", "warning": "no manifest"}
+        with FakeSupervisor(answering(submit=reply)) as fake:
+            done = run(fake, "exam", "submit")
+        self.assertEqual(fake.requests, [{"verb": "submit"}])
+        self.assertEqual((done.returncode, done.stdout), (0, "T4\n"))
+        self.assertIn("no manifest", done.stderr)
+
+    def test_a_scored_manifest_is_printed_with_the_verdict(self) -> None:
+        score = {"fixed": ["a-1"], "not_fixed": [], "surprises": ["b-2"], "examined": 2}
+        with FakeSupervisor(answering(result={**ACCEPTED, "manifest": score})) as fake:
+            done = run(fake, "exam", "result")
+        self.assertIn("fixed as expected: a-1\nfixed unexpectedly: b-2\n", done.stdout)
+        self.assertNotIn("expected and not fixed", done.stdout)
+
     def test_a_manifest_that_is_no_object_is_wrong_use_and_is_not_sent(self) -> None:
         with FakeSupervisor(answering()) as fake, tempfile.TemporaryDirectory() as folder:
             for text in ("[1]", "{", "\udcff"):
@@ -104,6 +119,16 @@ class ExamVerbs(unittest.TestCase):
         texts = [request["text"] for request in fake.requests]
         self.assertEqual(texts, ["fees first", "two\nlines\n", "no argument"])
 
+    def test_a_typed_note_sends_its_parts_and_reads_standard_input_only_for_a_dash(self) -> None:
+        with FakeSupervisor(answering(learn={"ok": True})) as fake:
+            run(fake, "exam", "learn", "--tried", "ask first", "--needs", "a price list", text="x")
+            run(fake, "exam", "learn", "--pattern", "haste", "and", "more")
+            run(fake, "exam", "learn", "--happened", "worse", "-", text="why\n")
+        parts = [{k: v for k, v in asked.items() if k != "verb"} for asked in fake.requests]
+        self.assertEqual(parts[0], {"tried": "ask first", "needs": "a price list"})
+        self.assertEqual(parts[1], {"pattern": "haste", "text": "and more"})
+        self.assertEqual(parts[2], {"happened": "worse", "text": "why\n"})
+
     def test_json_prints_the_reply_itself(self) -> None:
         with FakeSupervisor(answering(status={"ok": True, "iteration": 4})) as fake:
             done = run(fake, "exam", "status", "--json")
@@ -122,7 +147,7 @@ class ExamVerbs(unittest.TestCase):
 
     def test_an_unknown_verb_or_option_is_wrong_use(self) -> None:
         with FakeSupervisor(answering()) as fake:
-            for words in ([], ["pass-me"], ["train", "--split", "test"], ["submit"]):
+            for words in ([], ["pass-me"], ["train", "--split", "test"], ["submit", "now"]):
                 self.assertEqual(run(fake, "exam", *words).returncode, 2, words)
         self.assertEqual(fake.requests, [])
 

@@ -1,8 +1,9 @@
-"""The oracle: an agent that knows the gold. Tests and the conformance check only.
+"""The oracle: an agent that knows the gold, for tests, the conformance check and `prepare`.
 
 It needs the tasks file beside it (`tasks.json` in the folder of agent.py) and recognises its task
 by the marker in the customer's first message. It scores 1 on every task, which shows that every
-task can be solved within the rules; it is never installed together with a sealed split.
+task can be solved within the rules. `prepare` runs it over the sealed split, the answers beside it in
+a sandbox that is gone before the coding agent begins.
 """
 
 from invigilator_agent import AssistantMessage, ToolCall, UserMessage, read_json

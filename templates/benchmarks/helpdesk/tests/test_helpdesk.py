@@ -278,7 +278,7 @@ class ScoreTests(unittest.TestCase):
             self.assertTrue(0.45 <= total / (2 * len(families())) <= 0.60)
 
     def test_floors_stay_under_ten_percent_and_do_not_crash(self) -> None:
-        for name in ("do_nothing", "dump_everything"):
+        for name in ("do_nothing", "dump_everything", "random_actions"):
             results = drive.examine(os.path.join(BENCHMARK, "floors", name + ".py"))
             self.assertLess(drive.mean(results), 0.10)
             self.assertEqual({result["status"] for result in results.values()}, {0})

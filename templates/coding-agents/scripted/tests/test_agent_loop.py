@@ -73,6 +73,9 @@ class Loop(unittest.TestCase):
         self.assertIn('FIXED.add("fee")', source)
         self.assertIn('FIXED.add("zip")', source)
         self.assertEqual(len(world.learnings), 4)
+        self.assertEqual(world.learnings[0]["pattern"], "fee")
+        self.assertTrue(world.learnings[0]["happened"].startswith("accepted at "))
+        self.assertEqual(world.learnings[2]["happened"], "rejected")
 
     def test_an_edit_that_fixes_nothing_or_does_not_apply_is_not_handed_in(self) -> None:
         with World() as world:

@@ -84,7 +84,7 @@ class World:
         (self.root / "workspace" / "results.tsv").write_text("iteration\tval_score\n")
         self.accepted = START
         self.best = 0.1  # what an agent that solves nothing must not reach
-        self.learnings: list[str] = []
+        self.learnings: list[dict[str, str]] = []
         self.supervisor = FakeSupervisor(self.answer)
         self.surroundings = Surroundings(self.root, search_roots=[self.base])
         self.train(START, "baseline", sorted(self.families))
@@ -198,7 +198,7 @@ class World:
         return {"ok": True}
 
     def on_learn(self, request: Request) -> Reply:
-        self.learnings.append(str(request["text"]))
+        self.learnings.append({part: str(request[part]) for part in request if part != "verb"})
         return {"ok": True}
 
     def on_test(self, request: Request) -> Reply:

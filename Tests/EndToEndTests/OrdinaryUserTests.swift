@@ -1,0 +1,161 @@
+import Foundation
+import HostKernel
+import LinuxKernel
+import StrictJSON
+import Testing
+
+extension EndToEnd {
+    /// What somebody who is not root gets, and is told.
+    @Suite struct OrdinaryUser {
+        // Of a range that no distribution assigns: nobody's own processes or files.
+        private static let user = "61347"
+        private let place: String
+
+        // The programs are installed where this user can reach them, whatever the checkout's path is.
+        init() throws {
+            place = NSTemporaryDirectory() + "ordinary-\(UUID().uuidString)"
+            let files = FileManager.default
+            let open: [FileAttributeKey: Any] = [.posixPermissions: 0o755]
+            for folder in ["bin", "home"] {
+                try files.createDirectory(
+                    atPath: "\(place)/\(folder)",
+                    withIntermediateDirectories: true,
+                    attributes: open
+                )
+            }
+            for name in ["", "-launcher", "-selfcheck", "-probe", "-broker"] {
+                try files.copyItem(
+                    atPath: "\(Stage.programs)/invigilator\(name)",
+                    toPath: "\(place)/bin/invigilator\(name)"
+                )
+            }
+            for name in ["policies", "templates"] {
+                try files.copyItem(
+                    atPath: "\(Stage.repository)/\(name)",
+                    toPath: "\(place)/\(name)"
+                )
+            }
+            let given = try Spawn.run(
+                "/bin/sh",
+                arguments: [
+                    "-c",
+                    "chmod 755 \(place) && chmod -R a+rX \(place) && chown \(Self.user) \(place)/home",
+                ]
+            )
+            try #require(given.end.exitCode == 0)
+        }
+
+        private func run(_ words: [String], seconds: Int = 60) throws -> Ended {
+            let program = try Program(
+                "/usr/bin/env",
+                [
+                    "-i", "-C", "\(place)/home", "HOME=\(place)/home", "PATH=/usr/bin:/bin",
+                    "setpriv", "--reuid", Self.user, "--regid", Self.user, "--clear-groups",
+                    "\(place)/bin/invigilator",
+                ] + words,
+                temporary: place
+            )
+            return try program.waitForEnd(seconds: seconds)
+        }
+
+        private func remove() throws { try FileManager.default.removeItem(atPath: place) }
+
+        @Test("the demo runs as an ordinary user, and says single-uid wherever it says a level")
+        func demo() throws {
+            let ended = try run(["demo", "--dir", "night"], seconds: 300)
+            try #require(ended.code == 0, "\(ended)")
+            #expect(ended.notes.contains("ASSURANCE single-uid, not full"))
+            #expect(ended.notes.contains("user \(Self.user) is not root"))
+            #expect(ended.output.contains("next: invigilator status"), "no sudo is asked for")
+            let state = "\(place)/home/.local/state/invigilator"
+            #expect(FileManager.default.fileExists(atPath: "\(state)/experiments"))
+            let status = try run(["status", "--json", "night"])
+            let json = try JSONValue(parsing: Array(status.output.utf8), limits: .document)
+            #expect(json["assurance"] == "single-uid")
+            let rows = try run(["ledger", "export", "night"]).output.split(separator: "\n")
+            let levels = Set(
+                rows.compactMap { line in
+                    line.firstRange(of: "\"assurance\":\"").map {
+                        String(line[$0.upperBound...].prefix { $0 != "\"" })
+                    }
+                }
+            )
+            #expect(levels == ["single-uid"])
+            #expect(try run(["ledger", "verify", "night"]).code == 0)
+            let report = try String(
+                contentsOfFile: "\(place)/home/night/workspace/report.html",
+                encoding: .utf8
+            )
+            #expect(report.contains("<b>single-uid</b>"))
+            try remove()
+        }
+
+        @Test("policies that demand full refuse an ordinary user, with the cure")
+        func demandingMore() throws {
+            #expect(try run(["init", "night"]).code == 0)
+            let refused = try run(["prepare", "night"])
+            #expect(refused.code == 3, "\(refused)")
+            #expect(
+                refused.notes.contains("this host reaches single-uid, the policy demands full"),
+                "\(refused)"
+            )
+            #expect(refused.notes.contains("run as root, or demand less"))
+            let words = ["sandbox", "exec", "--policy", "candidate", "--", "/usr/bin/true"]
+            let executed = try run(words)
+            #expect(executed.code == 3, "\(executed)")
+            try remove()
+        }
+
+        private static let greedy = """
+            import os, resource, sys
+            print("uid", os.getuid(), "map", open("/proc/self/uid_map").read().split())
+            try: bytearray(700 << 20); print("memory taken")
+            except MemoryError: print("memory refused")
+            children = 0
+            try:
+                while children < 100:
+                    if os.fork() == 0: sys.stdin.read(); os._exit(0)
+                    children += 1
+            except BlockingIOError: pass
+            print("children", children, flush=True)
+            os._exit(7)
+            """
+
+        @Test(
+            "without a control group a sandbox's processes are counted, and the memory of each is limited"
+        )
+        func limits() throws {
+            #expect(try run(["init", "night", "--assurance", "single-uid"]).code == 0)
+            let ended = try run([
+                "sandbox", "exec", "--directory", "night/policies", "--policy", "candidate", "--",
+                "/usr/bin/python3", "-c", Self.greedy,
+            ])
+            #expect(ended.code == 7, "\(ended)")
+            // Of 32 processes one is init and one the program.
+            #expect(ended.output.contains("children 30\n"), "\(ended)")
+            #expect(ended.output.contains("memory refused\n"))
+            #expect(ended.output.contains("uid 1000 map ['1000', '1000', '1']\n"))
+            try remove()
+        }
+
+        @Test("doctor names the level, the walls that stand and those that do not, with the cure")
+        func doctor() throws {
+            let ended = try run(["doctor", "--json"])
+            #expect(ended.code == 3, "less than full is said by the exit code")
+            let json = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+            #expect(json["assurance"] == "single-uid", "\(ended)")
+            let states = Dictionary(
+                uniqueKeysWithValues: (json["invariants"]?.arrayValue ?? []).compactMap { entry in
+                    entry["id"]?.stringValue.map { ($0, entry["state"]?.stringValue ?? "") }
+                }
+            )
+            let missing = states.filter { $0.value != "enforced" }.keys.sorted()
+            #expect(missing == ["freezer", "limits"], "\(states)")
+            for entry in json["invariants"]?.arrayValue ?? []
+            where entry["state"]?.stringValue != "enforced" {
+                #expect(entry["cure"]?.stringValue?.contains("run as root") == true)
+            }
+            try remove()
+        }
+    }
+}
