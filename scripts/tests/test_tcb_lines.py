@@ -15,16 +15,25 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 TARGETS = ("ExamResults", "Gate", "Ledger", "SandboxPolicy")
 LEFT_OUT = {
     "ExamResults/ExamError.swift": "why something was refused, in words",
+    "ExamResults/TrialFigures.swift": "figures for readers; no decision rests on them",
     "Gate/GateReasonText.swift": "reasons in words; the gate has decided before",
     "Ledger/ExportWriter.swift": "its footer is signed over the stored rows, and readers verify",
+    "Ledger/KeyRotation.swift": "writes one row more, which readers verify like every other",
+    "Ledger/LedgerCreation.swift": "makes an empty record; whoever opens it looks at all of it again",
     "Ledger/LedgerError.swift": "why something failed, in words",
     "Ledger/LedgerStatements.swift": "signs what is said of rows, and refuses what rows are signed over",
     "Ledger/LedgerTrials.swift": "rows that no ledger holds, a disk that tests fill",
     "Ledger/StorageText.swift": "what SQLite answered, in words",
     "Ledger/VerificationText.swift": "what a verification found, in words",
+    "SandboxPolicy/DangerousAllowances.swift": "names what the launcher would enforce as it is written",
+    "SandboxPolicy/Justifications.swift": "asks its author why; what is allowed is decided without it",
     "SandboxPolicy/PolicyFault.swift": "what is wrong with a line of it, in words",
     "SandboxPolicy/PolicyLint.swift": "what PlanInvariants refuses again, told with its line",
     "SandboxPolicy/PolicyRefusal.swift": "what is wrong with policies, in words",
+    "SandboxPolicy/PolicyVariants.swift": "policies that nobody wrote, to be looked at",
+    "SandboxPolicy/SiteCheck.swift": "an administrator's bounds; they refuse more, and allow nothing",
+    "SandboxPolicy/SitePolicy.swift": "the values of those bounds, and where they are read from",
+    "SandboxPolicy/SiteReading.swift": "the documents of those bounds",
 }
 
 
