@@ -8,16 +8,26 @@ public import LinuxKernel
 /// message is possible only beyond the allowance; whoever runs the sandboxes ends them when
 /// ``isExceeded()`` says so, and then there is one larger distance for all amounts.
 ///
-/// What other programs of the host make meanwhile is noise on top.
+/// A look uses up numbers itself, and a host is never quite still, so each look adds
+/// ``allowanceOfLook``. How often was looked would tell how long it ran; so padding goes to the
+/// distance that all looks up to a given end would have led to, whether they were made or not.
+///
+/// What other programs of the host make beyond that is noise on top.
 public struct CounterPadding: Sendable {
     /// How far a counter may move unnoticed, at the least.
     ///
     /// A larger figure costs time at each padding, a smaller one voids exams on busy hosts.
     public static let leastAllowance: UInt32 = 1 << 15
+    /// What each look adds: the batch that it uses up, and a thousand objects a second of other programs
+    /// where looks are a quarter of a second apart.
+    public static let allowanceOfLook: UInt32 = ObjectCounter.batch + 256
     /// What can be made between two looks a quarter of a second apart.
     private static let overshoot: UInt32 = 1 << 18
+    // Days of looks; numbers that lie further apart cannot be told from those that lie behind.
+    private static let mostLooks: UInt32 = 1 << 20
 
     private let allowance: UInt32
+    private var looks: UInt32 = 0
     private let beginnings: [(counter: ObjectCounter, number: UInt32)]
 
     /// Notes where the counters stand.
@@ -34,23 +44,32 @@ public struct CounterPadding: Sendable {
         }
     }
 
-    /// Whether a counter has moved further than the allowance.
+    /// Looks whether a counter has moved further than the allowance.
     ///
     /// - Throws: ``SystemError``.
-    public func isExceeded() throws(SystemError) -> Bool {
-        try Self.pinned { home throws(SystemError) in
+    public mutating func isExceeded() throws(SystemError) -> Bool {
+        looks = min(looks + 1, Self.mostLooks)
+        let allowance = allowance(ofLooks: looks)
+        return try Self.pinned { home throws(SystemError) in
             try home.take()
             return try moved().contains { $0 > allowance }
         }
     }
 
+    private func allowance(ofLooks looks: UInt32) -> UInt32 {
+        allowance + looks * Self.allowanceOfLook
+    }
+
     /// Moves every counter to its distance.
     ///
+    /// - Parameter looks: how many looks it is to seem, where that is more than were made.
     /// - Returns: whether that hides how far they had moved: no where even the larger one was passed.
     /// - Throws: ``SystemError``.
     @discardableResult
-    public func pad() throws(SystemError) -> Bool {
+    public func pad(asAfter looks: UInt32 = 0) throws(SystemError) -> Bool {
         let processors = try ProcessorSet.current().single
+        // The one below is the last.
+        let allowance = allowance(ofLooks: min(max(looks, self.looks), Self.mostLooks) + 1)
         return try Self.pinned { home throws(SystemError) in
             try home.take()
             let moved = try moved()

@@ -8,7 +8,9 @@ final class CounterWatch {
     /// The exam to end; nothing before it has begun.
     var exam: ExamRun?
     private let loop: EventLoop
-    private let padding: CounterPadding
+    private var padding: CounterPadding
+    private let grid: Int64
+    private let beginning = WallClock.milliseconds
     private var token: EventLoop.Token?
     private var failure: SystemError?
     /// Whether it ended the exam because a counter moved too far.
@@ -20,17 +22,24 @@ final class CounterWatch {
     private static let objectsOfCall = 32
 
     /// A quarter of a second: a fast machine makes some hundred thousand objects in it.
-    private static let interval = Nanoseconds.milliseconds(250)
+    private static let interval: Int64 = 250
 
     /// Begins to watch an exam.
     ///
     /// - Parameters:
     ///   - rollouts: how many it has.
     ///   - calls: how often each of them asks a model, at the most that is usual.
+    ///   - grid: the grid of times at which results are told, counted from 1970, in milliseconds.
     ///   - loop: the supervisor's loop.
     /// - Throws: ``SupervisorError``.
-    init(rollouts: Int, calls: Int, loop: EventLoop) throws(SupervisorError) {
+    init(
+        rollouts: Int,
+        calls: Int,
+        grid: Int64,
+        loop: EventLoop
+    ) throws(SupervisorError) {
         self.loop = loop
+        self.grid = max(1, grid)
         padding = try system("note the host's object counters", "sealed exam") {
             () throws(SystemError) in
             let own = rollouts * Self.objectsOfRollout
@@ -52,12 +61,21 @@ final class CounterWatch {
     func pad() throws(SupervisorError) {
         try system("pad the host's object counters", "sealed exam") { () throws(SystemError) in
             if let failure { throw failure }
-            try padding.pad()
+            try padding.pad(asAfter: looksOfSlot)
         }
     }
 
+    // As many as there would have been at the end of the slot: which one that is, is told anyway.
+    private var looksOfSlot: UInt32 {
+        let now = WallClock.milliseconds
+        let end = (now + grid - 1) / grid * grid
+        return UInt32(clamping: (end - beginning) / Self.interval + 1)
+    }
+
     private func arm() {
-        token = loop.at(MonotonicTime.now.advanced(by: Self.interval)) { [unowned self] in look() }
+        token = loop.at(MonotonicTime.now.advanced(by: .milliseconds(UInt64(Self.interval)))) {
+            [unowned self] in look()
+        }
     }
 
     private func look() {

@@ -102,7 +102,12 @@ extension Supervision {
             // A turn is a call of the candidate and one of the user, where both have a model.
             let calls = models == nil ? 0 : 2 * inputs.benchmark.manifest.limits.turns
             let rollouts = tasks.count * arms.trials * (arms.incumbent == nil ? 1 : 2)
-            let watch = try CounterWatch(rollouts: rollouts, calls: calls, loop: loop)
+            let watch = try CounterWatch(
+                rollouts: rollouts,
+                calls: calls,
+                grid: inputs.config.release.grid.wholeMilliseconds,
+                loop: loop
+            )
             defer { watch.end() }
             report = try runExam(split, tasks, arms) { run in
                 watch.exam = run

@@ -64,11 +64,40 @@ struct CounterPaddingTests {
 
     @Test("more than the allowance is noticed, and padded to one other distance")
     func exceeded() throws {
-        let padding = try CounterPadding()
+        var padding = try CounterPadding()
         #expect(try !padding.isExceeded())
-        for _ in 0...CounterPadding.leastAllowance { _ = try ObjectCounter.inode.next() }
+        let most = CounterPadding.leastAllowance + 2 * CounterPadding.allowanceOfLook
+        for _ in 0...most { _ = try ObjectCounter.inode.next() }
         #expect(try padding.isExceeded())
         #expect(try padding.pad())
+    }
+
+    @Test("looking as long as a long exam lasts does not exceed anything")
+    func looking() throws {
+        var padding = try CounterPadding()
+        for _ in 0..<200 { #expect(try !padding.isExceeded()) }
+        #expect(try padding.pad())
+    }
+
+    @Test("how often was looked does not show", arguments: [1, 60, 100])
+    func hiddenLooks(looks: Int) throws {
+        var differences: [UInt32] = []
+        let home = try ProcessorSet.current()
+        // The rest of the host makes objects, too: the quietest of several tries counts.
+        for _ in 0..<8 {
+            try home.single[0].take()
+            let before = try ObjectCounter.inode.next()
+            try home.take()
+            var padding = try CounterPadding()
+            for _ in 0..<looks { _ = try padding.isExceeded() }
+            try padding.pad(asAfter: 100)
+            try home.single[0].take()
+            differences.append(try ObjectCounter.inode.next() &- before)
+            try home.take()
+        }
+        let expected = CounterPadding.leastAllowance + 101 * CounterPadding.allowanceOfLook
+        let least = differences.min() ?? 0
+        #expect((expected..<expected + 4 * ObjectCounter.batch).contains(least), "\(differences)")
     }
 
     @Test("the processors of the thread are what they were")
