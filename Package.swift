@@ -470,8 +470,8 @@ let package = Package(
             of: [
                 "DenialEvents", "HostKernel",
                 "Benchmarks", "ExamResults", "HostProbe", "LauncherClient", "LauncherProtocol",
-                "LinuxKernel", "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "StrictJSON",
-                "Workspace", "TestSupport",
+                "LinuxKernel", "SandboxPlan", "SandboxPolicy", "SeccompCompiler", "SelfCheck",
+                "StrictJSON", "Workspace", "TestSupport",
             ]
         ),
         tests(

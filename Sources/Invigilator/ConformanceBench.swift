@@ -57,8 +57,7 @@ final class ConformanceBench {
         sandboxes = try SandboxSite(layout: layout, installation: installation, image: image)
         let tasks = files.tasks.file(of: Set(files.tasks.entries.map(\.id)))
         try kernel("fill a vault", layout.vault(id)) { () throws(SystemError) in
-            try Descriptor.open(layout.split(id, "train"), [.read, .directory])
-                .replace("tasks.json", with: tasks, permissions: 0o600)
+            try layout.fill(id, "train", with: tasks)
         }
     }
 

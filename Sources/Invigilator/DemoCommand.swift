@@ -33,7 +33,7 @@ struct DemoCommand: ParsableCommand {
         )
         // Somebody watches: what the slots tell is not worth minutes of waiting in a demonstration.
         setup.releaseGrid = "500ms"
-        if Identity.effectiveUser != 0 { setup.assurance = .singleUID }
+        if Installation.reach < .full { setup.assurance = Installation.reach }
         let experiment = try setup.create()
         Session.report("experiment \(experiment.id) in \(experiment.directory)")
         let inputs = try ExperimentInputs(experiment, layout: layout, installation: installation)

@@ -107,7 +107,10 @@ struct DoctorCommand: ParsableCommand {
                 InvariantFinding(unknown: $0, because: reason, cure: cure)
             }
         }
-        if Identity.effectiveUser == 0 { diagnosis.add(ContainedRootChecks(.probe()).all) }
+        diagnosis.add(
+            Identity.effectiveUser == 0
+                ? ContainedRootChecks(.probe()).all : DelegationChecks(.probe()).all
+        )
         do throws(SupervisorError) {
             try DoctorTrial(options).carryOut(&diagnosis)
         } catch {

@@ -4,6 +4,7 @@
 internal import HostKernel
 internal import ArgumentParser
 internal import LinuxKernel
+internal import SandboxPlan
 internal import Supervisor
 
 /// The command `invigilator`.
@@ -102,9 +103,11 @@ struct StateOptions: ParsableArguments {
     /// The layout, for a command that makes sandboxes or changes state; says what an ordinary user gets.
     func layout() -> StateLayout {
         if Identity.effectiveUser != 0 {
+            let reach = Installation.reach
+            let worth = reach == .singleUID ? ", to train and demonstrate" : ""
             StandardError.print(
-                "invigilator: user \(Identity.effectiveUser) is not root: assurance single-uid at the "
-                    + "most, to train and demonstrate; state in \(stateDirectory)"
+                "invigilator: user \(Identity.effectiveUser) is not root: assurance \(reach.name) at "
+                    + "the most\(worth); state in \(stateDirectory)"
             )
         }
         return StateLayout(root: stateDirectory)

@@ -1,4 +1,3 @@
-internal import LinuxKernel
 internal import SandboxPlan
 internal import Supervisor
 
@@ -6,7 +5,7 @@ extension RedTeamRun {
     /// The level that an ordinary user's launcher is known to reach; nothing as root, where each policy
     /// says what it demands.
     static var level: AssuranceLevel? {
-        [0, StateLayout.rootsSupervisor].contains(Identity.effectiveUser) ? nil : .singleUID
+        Installation.reach == .full ? nil : Installation.reach
     }
 
     /// The plan as an ordinary user's launcher makes it: it is looked at what such a sandbox closes,

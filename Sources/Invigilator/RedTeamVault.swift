@@ -26,10 +26,8 @@ final class RedTeamVault {
     /// Writes its tasks, as the supervisor's user.
     func fill() throws(SupervisorError) {
         for split in ["train", "test"] {
-            let folder = layout.split(id, split)
-            try kernel("fill a vault", folder) { () throws(SystemError) in
-                try Descriptor.open(folder, [.read, .directory])
-                    .replace("tasks.json", with: Array("[]\n".utf8), permissions: 0o600)
+            try kernel("fill a vault", layout.split(id, split)) { () throws(SystemError) in
+                try layout.fill(id, split, with: Array("[]\n".utf8))
             }
         }
     }

@@ -40,7 +40,8 @@ final class SandboxSite {
             executable: installation.launcher,
             supervisor: StateLayout.supervisor,
             protected: [layout.root],
-            vault: layout.vault
+            vault: layout.vault,
+            delegation: installation.delegation
         )
         do throws(LauncherError) {
             launcher = try LauncherClient.start(options, loop: loop)

@@ -13,13 +13,28 @@ public struct LauncherOptions: Sendable {
     public let protected: [String]
     /// The directory whose grandchildren are vault splits, if there is one.
     public let vault: String?
+    /// What gives an ordinary user's launcher more than one user; root's needs nothing.
+    public let delegation: Delegation?
 
     /// Creates options.
-    public init(executable: String, supervisor: UInt32, protected: [String], vault: String?) {
+    public init(
+        executable: String,
+        supervisor: UInt32,
+        protected: [String],
+        vault: String?,
+        delegation: Delegation? = nil
+    ) {
         self.executable = executable
         self.supervisor = supervisor
         self.protected = protected
         self.vault = vault
+        self.delegation = delegation
+    }
+
+    /// The level that sandboxes of this launcher have at the most.
+    var reach: AssuranceLevel {
+        if Identity.effectiveUser == 0 { return .full }
+        return delegation == nil ? .singleUID : .delegated
     }
 }
 
@@ -29,6 +44,8 @@ public final class LauncherClient {
     public let loop: EventLoop
     /// The launcher's process id.
     public let pid: Int32
+    /// The level that its sandboxes have at the most, by who started it and how; what they have is measured.
+    public let reach: AssuranceLevel
     /// Called once when the launcher is lost outside a request; sandboxes report no exits then.
     public var onLost: () -> Void = {}
     /// Called from the loop when a sandbox's ``RunningSandbox/denials`` have changed, a few times a
@@ -46,9 +63,11 @@ public final class LauncherClient {
     private init(
         loop: EventLoop,
         pid: Int32,
+        reach: AssuranceLevel,
         channel: consuming Descriptor
     ) {
         self.loop = loop
+        self.reach = reach
         self.pid = pid
         self.channel = channel
         token = loop.watch(self.channel, .readable) { [unowned self] _ in receiveExits() }
@@ -75,7 +94,12 @@ public final class LauncherClient {
         switch try receive(on: channel, during: "start the launcher").reply {
         case .ready(let hasLayerSwitches):
             guard hasLayerSwitches == LayerSwitches.exist else { throw .wrongBuild }
-            return LauncherClient(loop: loop, pid: pid, channel: channel)
+            return LauncherClient(
+                loop: loop,
+                pid: pid,
+                reach: options.reach,
+                channel: channel
+            )
         case .refused(_, let failure): throw .refused(failure)
         case .treeMade, .launched, .done, .ended, .denied, .exited:
             throw .protocolBroken(during: "start the launcher", detail: "it was not ready first")
@@ -96,8 +120,11 @@ public final class LauncherClient {
         var arguments = ["serve", "--channel", "3", "--supervisor", "\(options.supervisor)"]
         for path in options.protected { arguments += ["--protect", path] }
         if let vault = options.vault { arguments += ["--vault", vault] }
+        if let delegation = options.delegation {
+            arguments = delegation.arguments + [options.executable] + arguments
+        }
         return try Spawn.start(
-            options.executable,
+            options.delegation?.program ?? options.executable,
             arguments: arguments,
             environment: Self.environment,
             descriptors: descriptors

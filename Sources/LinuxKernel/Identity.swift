@@ -74,6 +74,15 @@ public enum Identity {
     /// The effective user id.
     public static var effectiveUser: UInt32 { geteuid() }
 
+    /// Whether our user namespace knows every id by the host's number (user_namespaces(7)).
+    ///
+    /// - Throws: ``SystemError``.
+    public static func isHostsNamespace() throws(SystemError) -> Bool {
+        let map = try Descriptor.open("/proc/\(CurrentProcess.pid)/uid_map", .read)
+            .contents(limit: 4096).split { $0 == 32 || $0 == 10 }
+        return map.map { String(decoding: $0, as: UTF8.self) } == ["0", "0", "4294967295"]
+    }
+
     /// Gives up every capability but those listed by number, and locks the door: securebits without
     /// any root magic, no_new_privs, and for a process that will exec, an empty bounding set.
     ///

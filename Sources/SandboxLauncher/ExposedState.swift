@@ -12,7 +12,7 @@ extension SourceOpener {
         in plan: inout SandboxPlan,
         _ sources: inout [HeldTree?]
     ) throws(LaunchFailure) {
-        guard Layer.privateRoot.isOmitted, plan.role != .examiner, let state = protected.state
+        guard Layer.privateRoot.isOmitted, plan.role != .examiner, let state = site.protected.state
         else { return }
         let host = try attempt(.sources, state) { () throws(SystemError) in
             let host = HeldTree(try MountTree.clone(of: .openWithoutLinks(state, [.path])))

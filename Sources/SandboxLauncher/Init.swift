@@ -24,8 +24,8 @@ struct InitContext {
     let slots: [Held]
     /// Whether the network namespace was made ahead, with its loopback up.
     let hasNetwork: Bool
-    /// Whether the launcher is root; otherwise init and payload are one user, and there is no group.
-    let isRoot: Bool
+    /// The launcher's; below `delegated` init and payload are one user, and there is no group.
+    let level: AssuranceLevel
 
     /// Runs as PID 1; never returns into the launcher's code.
     func run() -> Never {
@@ -62,8 +62,9 @@ struct InitContext {
         try attempt(.identity, "id maps") { () throws(SystemError) in
             let permission = try control.descriptor.receive()
             guard !permission.bytes.isEmpty else { CurrentProcess.exitNow(1) }
-            let user = isRoot ? InsideIdentity.initial : InsideIdentity.payload
-            try Identity.become(uid: user, gid: user, dropsGroups: isRoot)
+            let isOne = level < .delegated
+            let user = isOne ? InsideIdentity.payload : InsideIdentity.initial
+            try Identity.become(uid: user, gid: user, dropsGroups: !isOne)
             try CurrentProcess.dieWithParent()
             if !Layer.network.isOmitted, !hasNetwork { try CurrentProcess.bringLoopbackUp() }
             try CurrentProcess.setHostName("sandbox")
@@ -140,7 +141,7 @@ struct InitContext {
         // Before the payload, which could take its port. Only root's launcher comes back from a network
         // that it entered, and opens the endpoint itself.
         let endpoint = try attempt(.payload, "endpoint") { () throws(SystemError) in
-            isRoot ? nil : try openEndpoint(of: plan)
+            level == .full ? nil : try openEndpoint(of: plan)
         }
         let start = try attempt(.payload, "payload") { () throws(SystemError) in
             try startPayload(master)
@@ -196,7 +197,7 @@ struct InitContext {
             slots: slots,
             report: Held(try reports.second.descriptor.duplicate(atLeast: 64)),
             permission: permissions.second,
-            hasGroup: isRoot
+            hasGroup: level >= .delegated
         )
         // A process that changed its uid is not dumpable, its /proc files belong to the host's root,
         // and we could not write our child's id maps (proc(5), /proc/PID).

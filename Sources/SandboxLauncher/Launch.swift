@@ -11,8 +11,9 @@ typealias SandboxUsers = [(inside: UInt32, outside: UInt32)]
 final class LaunchSite {
     let loop: EventLoop
     let protected: ProtectedDirectories
-    /// Whether we are root, with control groups and users to give away; otherwise there is one user.
-    let isRoot: Bool
+    /// What our sandboxes can be at the most: `full` for the host's root; `delegated` for the root of a
+    /// user namespace with control groups and users to give away; `single-uid` for anybody else.
+    let level: AssuranceLevel
     let hierarchies: ControlGroupHierarchies?
     let supervisor: UInt32
     private var freeGroups: [ControlGroup] = []
@@ -21,9 +22,9 @@ final class LaunchSite {
     private var nextUser: UInt32
     private var trustedPlans: [SHA256Digest] = []
 
-    // Two ids a sandbox out of a range that no distribution assigns (systemd, UIDS-GIDS.md).
-    private static let firstUser: UInt32 = 0x7010_0000
-    private static let userCount: UInt32 = 0x0fe0_0000
+    // Two ids a sandbox: of the host's out of a range that no distribution assigns (systemd, UIDS-GIDS.md),
+    // of a user namespace's all but root and those of the host that it does not know (subuid(5)).
+    private let users: Range<UInt32>
 
     init(
         loop: EventLoop,
@@ -32,25 +33,27 @@ final class LaunchSite {
     ) throws(SystemError) {
         self.loop = loop
         self.protected = protected
-        isRoot = Identity.effectiveUser == 0
-        self.supervisor = isRoot ? supervisor : Identity.effectiveUser
-        hierarchies = isRoot ? try ControlGroupHierarchies.detect() : nil
+        let isOrdinary = Identity.effectiveUser != 0
+        level = isOrdinary ? .singleUID : try Identity.isHostsNamespace() ? .full : .delegated
+        self.supervisor = level == .full ? supervisor : Identity.effectiveUser
+        hierarchies = isOrdinary ? nil : try ControlGroupHierarchies.detect()
+        users = level == .full ? 0x7010_0000..<0x7ff0_0000 : 2..<0x1_0000
         let offset = try KernelRandom.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        nextUser = offset % Self.userCount & ~1
+        nextUser = offset % UInt32(users.count) & ~1
     }
 
     /// Two fresh host uids, for init and the payload; the one there is where we are not root.
     func takeUsers() -> SandboxUsers {
-        guard isRoot else { return [(inside: InsideIdentity.payload, outside: supervisor)] }
-        defer { nextUser = (nextUser + 2) % Self.userCount }
-        let first = Self.firstUser + nextUser
+        if level < .delegated { return [(inside: InsideIdentity.payload, outside: supervisor)] }
+        defer { nextUser = (nextUser + 2) % UInt32(users.count) }
+        let first = users.lowerBound + nextUser
         return [(InsideIdentity.initial, first), (InsideIdentity.payload, first + 1)]
     }
 
     /// Makes the network namespace of the next launch, with its loopback up; one that fails to be made
     /// is made by that launch, which says why it fails.
     func prepareNetwork() {
-        guard isRoot, network == nil, !Layer.network.isOmitted else { return }
+        guard level == .full, network == nil, !Layer.network.isOmitted else { return }
         do throws(SystemError) {
             if ownNetwork == nil {
                 ownNetwork = Held(try Descriptor.openNamespace("net", of: CurrentProcess.pid))
@@ -117,8 +120,8 @@ final class LaunchSite {
             trustedPlans.append(compiled.digest)
             return plan
         }
-        guard isRoot || plan.demandedLevel <= .singleUID else {
-            let reason = "an ordinary user reaches single-uid: one id, no control group, no freezer"
+        guard plan.demandedLevel <= level else {
+            let reason = "this launcher reaches \(level.name): it is not started by the host's root"
             let cure = "run as root, or demand less in the policy, to train and demonstrate only"
             throw LaunchFailure("assurance \(plan.demandedLevel.name)", reason, cure)
         }
@@ -223,8 +226,8 @@ struct Launch {
         _ group: ControlGroup,
         _ users: SandboxUsers
     ) throws(LaunchFailure) -> StartedInit {
-        let map = site.isRoot ? OwnerMap(from: site.supervisor, to: users[1].outside) : nil
-        let opener = SourceOpener(protected: site.protected, trees: trees, ownerMap: map)
+        let map = users.count > 1 ? OwnerMap(from: site.supervisor, to: users[1].outside) : nil
+        let opener = SourceOpener(site: site, trees: trees, ownerMap: map)
         let rootTree = try opener.openRoot(plan)
         var sources = try opener.openMounts(plan)
         var plan = plan
@@ -236,7 +239,7 @@ struct Launch {
         let site = site
         let started = try attempt(.clone, "namespaces") { () throws(SystemError) in
             let ends = try StreamEnds(plan.streams)
-            let devices = try HeldTree.devices(of: plan, isRoot: site.isRoot)
+            let devices = try HeldTree.devices(of: plan, at: site.level)
             let control = try SharedPair.messageSockets()
             return try site.inNetwork(of: plan) { isReady, endpoint throws(SystemError) in
                 self.endpoint = endpoint
@@ -251,7 +254,7 @@ struct Launch {
                     streams: ends.inside,
                     slots: slots,
                     hasNetwork: isReady,
-                    isRoot: site.isRoot
+                    level: site.level
                 )
                 switch try ChildProcess.clone(Self.namespaces(isReady), into: group) {
                 case .child: context.run()

@@ -6,14 +6,18 @@ extension HeldTree {
     /// share carry locks, watches and times from one to the other, although nothing can be written.
     ///
     /// Made by the launcher, because a user namespace's init cannot make device nodes; where it is not
-    /// root either, init shows the host's nodes on files made here. The numbers are those of the kernel's list of devices (Documentation/admin-guide/devices.txt).
-    static func devices(of plan: SandboxPlan, isRoot: Bool) throws(SystemError) -> HeldTree {
+    /// the host's root either, init shows the host's nodes on files made here. The numbers are those of the kernel's list of devices (Documentation/admin-guide/devices.txt).
+    static func devices(
+        of plan: SandboxPlan,
+        at level: AssuranceLevel
+    ) throws(SystemError) -> HeldTree {
         let options = [("size", "64k"), ("nr_inodes", "64"), ("mode", "0755")]
         let dev = try MountTree.make("tmpfs", options, [.noSetUID, .noExecution])
         let minors: [DeviceName: UInt32] = [.null: 3, .zero: 5, .full: 7, .random: 8, .urandom: 9]
         for (device, minor) in minors where plan.devices.contains(device) {
             let name = device.rawValue
-            try isRoot ? dev.root.makeDevice(name, minor: minor) : dev.root.makeFile([name], [])
+            try level == .full
+                ? dev.root.makeDevice(name, minor: minor) : dev.root.makeFile([name], [])
         }
         var links = ["fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"]
             .mapValues { "/proc/self/fd" + $0 }

@@ -14,7 +14,7 @@ struct RootBuilder {
     let sources: [HeldTree?]
     let devices: HeldTree
     let root: Held
-    let isRoot: Bool
+    let level: AssuranceLevel
 
     /// The host directory on which the new root is attached before it becomes `/`.
     private static let stagingPoint = "/tmp"
@@ -25,7 +25,7 @@ struct RootBuilder {
         rootTree = context.rootTree
         sources = context.sources
         devices = context.devices
-        isRoot = context.isRoot
+        level = context.level
         let tree: HeldTree
         if let rootTree {
             tree = rootTree
@@ -130,7 +130,7 @@ struct RootBuilder {
     /// Attaches the sandbox's own `/dev`; returns a terminal's master where the plan wants one.
     func mountDevices() throws(SystemError) -> Held? {
         try devices.tree.attach(to: "dev", in: root.descriptor)
-        for device in plan.devices where !isRoot {
+        for device in plan.devices where level < .full {
             let hosts = try MountTree.clone(
                 of: .openWithoutLinks("/dev/\(device.rawValue)", [.path])
             )

@@ -104,7 +104,7 @@ struct ProtectedDirectories {
 
 /// Opens the sources of one plan.
 struct SourceOpener {
-    let protected: ProtectedDirectories
+    let site: LaunchSite
     let trees: [HeldTree]
     /// Nothing where the supervisor's user is the payload's.
     let ownerMap: OwnerMap?
@@ -133,8 +133,13 @@ struct SourceOpener {
         case .vault(let source): tree = try opened(source, isVault: true, place)
         }
         try setFlags(tree, access: mount.access, isExecutable: mount.isExecutable, place)
-        // What is the supervisor's is shown as the payload's.
-        if case .host = mount.source { return tree }
+        // What is the supervisor's is shown as the payload's; the host's file systems are for the host's
+        // root to map, and a vault split that is not can be read by everybody who reaches it.
+        switch mount.source {
+        case .host: return tree
+        case .vault where site.level < .full: return tree
+        default: break
+        }
         try attempt(.sources, place) { () throws(SystemError) in try ownerMap?.apply(to: tree.tree)
         }
         return tree
@@ -172,8 +177,8 @@ struct SourceOpener {
             let (directory, file) = try Self.open(source.path)
             let facts = (
                 status: try file.descriptor.status(),
-                isForbidden: try protected.forbids(file.descriptor, in: directory.descriptor),
-                isSplit: isVault ? try protected.isVaultSplit(file.descriptor) : false
+                isForbidden: try site.protected.forbids(file.descriptor, in: directory.descriptor),
+                isSplit: isVault ? try site.protected.isVaultSplit(file.descriptor) : false
             )
             return (facts, file)
         }
@@ -216,7 +221,7 @@ struct SourceOpener {
     ) throws(LaunchFailure) {
         var flags: MountFlags = [.noSetUID, .noDevices]
         // How access times behave is locked on what a user namespace did not mount itself.
-        if ownerMap != nil { flags.insert(.noAccessTime) }
+        if site.level == .full { flags.insert(.noAccessTime) }
         if access == .readOnly, !Layer.readOnlyMounts.isOmitted { flags.insert(.readOnly) }
         if !isExecutable { flags.insert(.noExecution) }
         let wanted = flags

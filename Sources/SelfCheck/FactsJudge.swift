@@ -5,7 +5,7 @@ package struct FactsJudge {
     private let facts: SandboxFacts
     private let plan: SandboxPlan
     private let host: [String: UInt64]
-    private let isRoot: Bool
+    private let makesDevices: Bool
 
     /// Prepares a judgement.
     ///
@@ -13,14 +13,14 @@ package struct FactsJudge {
     ///   - facts: what was said in the sandbox.
     ///   - plan: the plan that it was built from.
     ///   - host: inode numbers of the host's namespaces, by kind.
-    ///   - isRoot: whether the launcher was root's, which alone can make device nodes.
+    ///   - makesDevices: whether the launcher was the host's root's, which alone can make device nodes.
     package init(
         _ facts: SandboxFacts,
         plan: SandboxPlan,
         host: [String: UInt64],
-        isRoot: Bool = true
+        makesDevices: Bool = true
     ) {
-        self.isRoot = isRoot
+        self.makesDevices = makesDevices
         self.facts = facts
         self.plan = plan
         self.host = host
@@ -210,7 +210,7 @@ package struct FactsJudge {
 
     // An ordinary user's sandbox is shown the host's nodes, each by a mount.
     private func isHostsDevice(_ target: String) -> Bool {
-        !isRoot && plan.devices.contains { "/dev/\($0.rawValue)" == target }
+        !makesDevices && plan.devices.contains { "/dev/\($0.rawValue)" == target }
     }
 
     private func isCover(_ target: String) -> Bool {

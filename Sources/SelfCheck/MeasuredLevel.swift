@@ -15,33 +15,33 @@ public struct MeasuredLevel: Sendable, Equatable {
         self.shortfall = shortfall
     }
 
-    /// Judges findings: `full` has limits and a freezer that can kill what it froze, and a launcher of
-    /// root's; `delegated` has all that but root.
+    /// Judges findings: `full` and `delegated` have limits and a freezer that can kill what it froze.
     ///
     /// - Parameters:
     ///   - findings: what was seen.
-    ///   - isRoot: whether the launcher was root's.
-    package init(_ findings: [QuickFinding], isRoot: Bool = true) {
+    ///   - reach: what the launcher reaches at the most, by who started it.
+    package init(_ findings: [QuickFinding], reach: AssuranceLevel) {
         let needed = QuickProbe.allCases.filter { !$0.stands(at: .singleUID) }
         let shortfalls = findings.filter { needed.contains($0.probe) }.shortfalls
         guard let first = shortfalls.first else {
             let cure = "run as root where a policy demands full"
             let why = ("an ordinary user's launcher made the sandboxes", cure)
-            self.init(isRoot ? .full : .delegated, shortfall: isRoot ? nil : why)
+            self.init(reach, shortfall: reach == .full ? nil : why)
             return
         }
         let reason = "\(first.location): \(first.reason)"
         self.init(
             .singleUID,
-            shortfall: isRoot
+            shortfall: reach > .singleUID
                 ? (reason, first.probe.cure)
                 : ("an ordinary user has one id and no control group: \(reason)", Self.ordinaryCure)
         )
     }
 
     private static let ordinaryCure =
-        "run as root, or demand less: `invigilator init DIR --assurance single-uid` writes such "
-        + "policies, to train and demonstrate only"
+        "run as root, delegate a control group and subordinate ids (`invigilator doctor` says how), or "
+        + "demand less: `invigilator init DIR --assurance single-uid` writes such policies, to train and "
+        + "demonstrate only"
 
     /// Compares two levels with their reasons.
     public static func == (left: MeasuredLevel, right: MeasuredLevel) -> Bool {
@@ -59,7 +59,7 @@ extension QuickSet {
     public func measuredLevel(under plan: CompiledPlan) throws(LauncherError) -> MeasuredLevel {
         guard !Layer.selfCheck.isOmitted else { return MeasuredLevel(.full) }
         do throws(LauncherError) {
-            return MeasuredLevel(try findings(under: [plan, plan]), isRoot: kit.isRoot)
+            return MeasuredLevel(try findings(under: [plan, plan]), reach: launcher.reach)
         } catch {
             guard case .refused(let failure) = error else { throw error }
             return MeasuredLevel(

@@ -14,8 +14,6 @@ public struct QuickSetKit: Sendable {
     let program: [UInt8]
     let hidden: [String]
     let namespaces: [String: UInt64]
-    /// Whether the launcher is root's; an ordinary user's reaches `delegated` at the most.
-    let isRoot: Bool
 
     /// The program's name, beside the launcher.
     public static let programName = "invigilator-selfcheck"
@@ -32,7 +30,6 @@ public struct QuickSetKit: Sendable {
         program = try Descriptor.open("\(folder)/\(Self.programName)", .read)
             .readAll(limit: 16 << 20)
         self.hidden = hidden
-        isRoot = Identity.effectiveUser == 0
         let own = try Descriptor.open(
             "/proc/\(CurrentProcess.pid)/ns",
             [.path, .directory]
@@ -59,8 +56,8 @@ public final class QuickSet {
     // A loaded host starts a program late; what has not answered by then is not known to be safe.
     private static let patience = Nanoseconds.milliseconds(10_000)
 
-    /// Whether the launcher makes control groups, and so can freeze: root's does, whatever else it lacks.
-    public var canFreeze: Bool { kit.isRoot }
+    /// Whether the launcher makes control groups, and so can freeze, whatever else it lacks.
+    public var canFreeze: Bool { launcher.reach >= .delegated }
     // In this time a program that is not frozen answers a thousand times over.
     private static let stillness = Nanoseconds.milliseconds(10)
 
@@ -121,7 +118,7 @@ public final class QuickSet {
                 sandbox.facts,
                 plan: sandbox.plan,
                 host: kit.namespaces,
-                isRoot: kit.isRoot
+                makesDevices: launcher.reach == .full
             ).findings
         } + control
     }

@@ -109,8 +109,7 @@ public struct Preparation {
         let layout = supervision.layout
         try system("seal the split", layout.vault(id)) { () throws(SystemError) in
             for (name, ids) in [("train", draw.train), ("test", draw.test + draw.final)] {
-                let folder = try Descriptor.open(layout.split(id, name), [.read, .directory])
-                try folder.replace("tasks.json", with: tasks.file(of: Set(ids)), permissions: 0o600)
+                try layout.fill(id, name, with: tasks.file(of: Set(ids)))
             }
             let vault = try Descriptor.open(layout.vault(id), [.read, .directory])
             try vault.replace("split.key", with: key, permissions: 0o600)

@@ -1,5 +1,5 @@
 internal import HostKernel
-internal import LinuxKernel
+package import LinuxKernel
 
 /// Where the supervisor keeps what no sandbox may see.
 ///
@@ -93,9 +93,19 @@ public struct StateLayout: Sendable {
 
     /// Makes the directories of one experiment, as root.
     public func create(experiment id: String) throws(SupervisorError) {
-        for path in [
-            experiment(id), view(id), sealed(id), vault(id), split(id, "train"), split(id, "test"),
-        ] { try Self.makeOwned(path, permissions: 0o700) }
+        for path in [experiment(id), view(id), sealed(id), vault(id)] {
+            try Self.makeOwned(path, permissions: 0o700)
+        }
+        for name in ["train", "test"] { try Self.makeOwned(split(id, name), permissions: 0o755) }
+    }
+
+    /// Writes the tasks of a split, for everybody who reaches them: the vault above is 0700, and of what
+    /// lies on the host's file systems only root's launcher shows a sandbox another owner.
+    ///
+    /// - Throws: `SystemError`.
+    package func fill(_ id: String, _ name: String, with tasks: [UInt8]) throws(SystemError) {
+        try Descriptor.open(split(id, name), [.read, .directory])
+            .replace("tasks.json", with: tasks, permissions: 0o644)
     }
 
     /// Makes a directory with its missing parents and gives it to the supervisor.

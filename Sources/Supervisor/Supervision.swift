@@ -72,7 +72,8 @@ public final class Supervision {
                     executable: installation.launcher,
                     supervisor: StateLayout.supervisor,
                     protected: [layout.root],
-                    vault: layout.vault
+                    vault: layout.vault,
+                    delegation: installation.delegation
                 ),
                 loop: loop
             )

@@ -47,7 +47,7 @@ import Testing
             evidence: ""
         )
         let findings = InvariantTests.findings + [lacking]
-        diagnosis.measured = MeasuredLevel(findings)
+        diagnosis.measured = MeasuredLevel(findings, reach: .full)
         diagnosis.invariants = Invariant.allCases.map {
             InvariantFinding($0, from: findings, trials: InvariantTests.trials)
         }

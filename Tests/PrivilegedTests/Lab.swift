@@ -21,7 +21,8 @@ final class Lab {
     init(
         protected: [String] = [],
         vault: String? = nil,
-        launcher: String = Host.launcher
+        launcher: String = Host.launcher,
+        delegation: Delegation? = nil
     ) throws {
         // A payload may end before it has read what a test sends it.
         CurrentProcess.ignorePipeSignal()
@@ -30,7 +31,8 @@ final class Lab {
                 executable: launcher,
                 supervisor: Self.supervisor,
                 protected: protected,
-                vault: vault
+                vault: vault,
+                delegation: delegation
             ),
             loop: loop
         )
@@ -41,9 +43,15 @@ final class Lab {
         protected: [String] = [],
         vault: String? = nil,
         launcher: String = Host.launcher,
+        delegation: Delegation? = nil,
         _ body: (Lab) throws -> Void
     ) throws {
-        let lab = try Lab(protected: protected, vault: vault, launcher: launcher)
+        let lab = try Lab(
+            protected: protected,
+            vault: vault,
+            launcher: launcher,
+            delegation: delegation
+        )
         let pid = lab.client.pid
         do {
             try body(lab)

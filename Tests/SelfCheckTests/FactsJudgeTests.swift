@@ -174,13 +174,13 @@ struct MeasuredLevelTests {
         let sound = QuickProbe.allCases.map {
             QuickFinding($0, .candidate, .enforced, evidence: "")
         }
-        #expect(MeasuredLevel(sound) == MeasuredLevel(.full))
+        #expect(MeasuredLevel(sound, reach: .full) == MeasuredLevel(.full))
         for probe in QuickProbe.allCases {
             let lacking = sound.map { finding in
                 finding.probe == probe
                     ? QuickFinding(probe, .candidate, .missing("why"), evidence: "") : finding
             }
-            let measured = MeasuredLevel(lacking)
+            let measured = MeasuredLevel(lacking, reach: .full)
             guard [.limits, .freeze, .kill].contains(probe) else {
                 #expect(measured.level == .full)
                 continue
@@ -198,14 +198,14 @@ struct MeasuredLevelTests {
         let sound = QuickProbe.allCases.map {
             QuickFinding($0, .candidate, .enforced, evidence: "")
         }
-        let delegated = MeasuredLevel(sound, isRoot: false)
+        let delegated = MeasuredLevel(sound, reach: .delegated)
         #expect(delegated.level == .delegated)
         #expect(delegated.shortfall?.remedy.contains("run as root") == true)
         let lacking = sound.map {
             $0.probe == .freeze
                 ? QuickFinding(.freeze, .candidate, .missing("why"), evidence: "") : $0
         }
-        let single = MeasuredLevel(lacking, isRoot: false)
+        let single = MeasuredLevel(lacking, reach: .singleUID)
         #expect(single.level == .singleUID)
         #expect(single.shortfall?.reason.hasSuffix("probe freeze, sandbox candidate: why") == true)
         #expect(single.shortfall?.remedy.contains("--assurance single-uid") == true)
