@@ -52,6 +52,13 @@ class Verdicts(unittest.TestCase):
     def test_a_whole_verdict_over_every_suite_is_believed(self) -> None:
         self.assertEqual(self.judged(verdict(*BOTH)), (2, 0, []))
 
+    def test_two_reports_are_added_up_and_both_are_asked_for(self) -> None:
+        first, second = verdict(*BOTH), verdict(("DelegatedTests", "level", ""))
+        both = first.partition("end of verdict")[0] + second[second.index("<?xml"):]
+        suites = ("ExitTests", "GroupTests", "DelegatedTests")
+        self.assertEqual(self.judged(both, *suites), (3, 0, []))
+        self.assertEqual(self.judged(first, *suites)[2], ["nothing of DelegatedTests ran"])
+
     def test_a_failure_and_a_skip_are_failures(self) -> None:
         for word in ("failure", "skipped"):
             cases = (*BOTH, ("ExitTests", "bad", f"<{word}/>"))
@@ -110,6 +117,8 @@ class Machines(unittest.TestCase):
             for groups in VM.GROUPS:
                 script = VM.machine_script(kernel, groups, kernel.pattern())
                 self.assertNotRegex(script, "@[A-Z]+@", series)
+                delegated = groups == "v2" and series == "6.12"
+                self.assertEqual("setpriv --reuid" in script, delegated, (series, groups))
 
 
 if __name__ == "__main__":
