@@ -180,7 +180,8 @@ let package = Package(
         .target(
             name: "DenialEvents",
             dependencies: [
-                "FilterLint", "LauncherClient", "SandboxPlan", "SeccompCompiler", "StrictJSON",
+                "FilterLint", "HostKernel", "LauncherClient", "LinuxKernel", "SandboxPlan",
+                "SeccompCompiler", "StrictJSON",
             ],
             swiftSettings: house
         ),
@@ -319,8 +320,9 @@ let package = Package(
         .target(
             name: "ParserFuzzer",
             dependencies: [
-                "Benchmarks", "ExamResults", "HTTPFront", "IterationLoop", "LauncherClient",
-                "LauncherProtocol", "Ledger", "ModelDialects", "SandboxPlan", "SandboxPolicy",
+                "Benchmarks", "DenialEvents", "ExamResults", "HTTPFront", "IterationLoop",
+                "LauncherClient", "LauncherProtocol", "Ledger", "ModelDialects", "SandboxPlan",
+                "SandboxPolicy",
                 "StrictJSON", "Transparency",
                 "Workspace",
             ],

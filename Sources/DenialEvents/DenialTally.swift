@@ -10,7 +10,14 @@ public struct DenialTally: Sendable {
 
     private struct Kind: Hashable {
         let sandbox: UInt32
+        let layer: String
         let attempt: String
+
+        init(_ event: DenialEvent, of sandbox: UInt32) {
+            self.sandbox = sandbox
+            layer = event.layer
+            attempt = event.attempt
+        }
     }
 
     private let mostEntries: Int
@@ -34,7 +41,7 @@ public struct DenialTally: Sendable {
     ) -> (events: [DenialEvent], further: UInt64) {
         let last = write(events, of: sandbox) { count, before in count > before }
         let further = events.reduce(UInt64(0)) {
-            $0 &+ $1.count &- (written[Kind(sandbox: sandbox, attempt: $1.attempt)] ?? 0)
+            $0 &+ $1.count &- (written[Kind($1, of: sandbox)] ?? 0)
         }
         written = written.filter { $0.key.sandbox != sandbox }
         return (last, further)
@@ -46,7 +53,7 @@ public struct DenialTally: Sendable {
         where isDue: (_ count: UInt64, _ before: UInt64) -> Bool
     ) -> [DenialEvent] {
         events.compactMap { event in
-            let kind = Kind(sandbox: sandbox, attempt: event.attempt)
+            let kind = Kind(event, of: sandbox)
             let before = written[kind] ?? 0
             // What no policy allows is written once however much was written of what is harmless.
             let isGrave = before == 0 && event.cure == nil

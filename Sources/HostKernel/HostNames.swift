@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Why a name has no address.

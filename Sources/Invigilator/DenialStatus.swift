@@ -2,10 +2,11 @@ internal import Ledger
 internal import StrictJSON
 internal import DenialEvents
 
-/// The refused system calls of an experiment, by who made them and what they were.
+/// What filters and Landlock refused in an experiment, by who tried it and what it was.
 struct DenialStatus {
     private struct Kind: Hashable {
         let author: String
+        let layer: String
         let attempt: String
     }
 
@@ -14,14 +15,15 @@ struct DenialStatus {
     // More than these are in the report; a status fits a screen.
     private static let shown = 12
 
-    /// Reads the refusals of a record that the filter gave and counted.
+    /// Reads the refusals of a record that those walls gave and counted.
     init(_ entries: [LedgerEntry]) {
         for entry in entries where entry.kind == .refusal {
-            guard entry.body["layer"]?.stringValue == DenialEvent.layer,
+            guard let layer = entry.body["layer"]?.stringValue, DenialEvent.layers.contains(layer),
                 let count = entry.body["count"]?.intValue
             else { continue }
             let kind = Kind(
                 author: entry.body["by"]?.stringValue ?? "unknown",
+                layer: layer,
                 attempt: entry.body["attempt"]?.stringValue ?? "unnamed"
             )
             if let known = kinds.firstIndex(where: { $0.kind == kind }) {
@@ -39,7 +41,8 @@ struct DenialStatus {
             kinds.map { entry in
                 [
                     "by": .string(entry.kind.author), "call": .string(entry.kind.attempt),
-                    "count": JSONValue(entry.count), "detail": .string(entry.detail),
+                    "layer": .string(entry.kind.layer), "count": JSONValue(entry.count),
+                    "detail": .string(entry.detail),
                 ]
             }
         )
@@ -50,7 +53,8 @@ struct DenialStatus {
         var table = TextTable()
         for entry in kinds.prefix(Self.shown) {
             table.add([
-                SafeText.cleaned(entry.kind.attempt, atMost: 60), "\(entry.count)",
+                SafeText.cleaned(entry.kind.attempt, atMost: 60),
+                SafeText.cleaned(entry.kind.layer, atMost: 20), "\(entry.count)",
                 SafeText.cleaned(entry.kind.author, atMost: 20),
                 SafeText.cleaned(entry.detail, atMost: 100),
             ])

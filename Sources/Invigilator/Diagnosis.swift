@@ -132,6 +132,18 @@ package struct Diagnosis {
     }
 }
 
+extension HostCheck {
+    /// Whether a policy with `landlock: { log: true }` would be told anything here; never a gap, because no
+    /// wall depends on it.
+    package static func landlockRecords(_ state: AuditState) -> HostCheck {
+        switch state {
+        case .given: HostCheck("landlock-records", .good, "made, and heard by root")
+        case .missing(let reason, let remedy):
+            HostCheck("landlock-records", .good, "none: \(reason); where a policy logs, \(remedy)")
+        }
+    }
+}
+
 /// Checks of facts that can be read without any right.
 package struct HostChecks {
     /// Landlock with scopes for signals and abstract sockets, as the shipped policies demand.

@@ -35,6 +35,7 @@ struct DoctorCommand: ParsableCommand {
         let facts = HostFacts.probe(pythonPath: options.python, homes: ["/root"])
         var diagnosis = Diagnosis(facts: facts)
         diagnosis.add(HostChecks(facts).all)
+        diagnosis.add(.landlockRecords(AuditState.probe(landlockABI: facts.landlockABI)))
         diagnosis.add(python())
         diagnosis.add(git())
         diagnosis.add(policies())

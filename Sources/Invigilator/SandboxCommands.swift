@@ -73,7 +73,8 @@ struct SandboxExecCommand: ParsableCommand {
         let site = try SandboxSite(
             layout: layout,
             installation: installation,
-            image: image
+            image: image,
+            logging: [compiled]
         )
         let run = SandboxRun(site: site, plan: plan, compiled: compiled, command: command)
         let outcome: SandboxOutcome
@@ -168,12 +169,14 @@ struct SandboxExecCommand: ParsableCommand {
         if let limit = outcome.limit, !json {
             try Console.note("invigilator: the sandbox was ended by its limit: \(limit)")
         }
+        if let gap = outcome.landlockLog?.gap, !json { try Console.note("invigilator: \(gap)") }
         guard !json, outcome.status != 0 else { return }
         // Whoever failed may have failed for these.
         for denial in outcome.denials {
+            let first = denial.origin.isEmpty ? "" : ", \(denial.origin)"
             try Console.note(
-                "invigilator: refused by the filter: \(denial.attempt), \(denial.count) times, "
-                    + "first by \(denial.program); \(denial.advice)"
+                "invigilator: refused by the layer \(denial.layer): \(denial.attempt), "
+                    + "\(denial.count) times\(first); \(denial.advice)"
             )
         }
     }

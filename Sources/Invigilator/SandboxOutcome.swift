@@ -15,8 +15,11 @@ package struct SandboxOutcome {
     private let exit: SandboxExit
     private let steps: [StepTime]
     private let problem: String?
-    /// The calls that the filter refused and told.
+    /// What filter and Landlock refused and told.
     var denials: [DenialEvent] = []
+    /// How far the host's records of what Landlock refused can be relied on; nothing where the policy
+    /// does not have them made.
+    var landlockLog: LandlockLog?
 
     package init(
         plan: SandboxPlan,
@@ -117,7 +120,21 @@ package struct SandboxOutcome {
             "steps": .array(entries),
             "denials": .array(denials.map { $0.json(sandbox: policy) }),
         ]
+        if let landlockLog {
+            members["landlock_log"] = [
+                "gap": landlockLog.gap.map { .string($0) } ?? .null,
+                "records_lost": count(landlockLog.losses),
+            ]
+        }
         if let problem { members["problem"] = .string(problem) }
         return .object(members)
     }
+}
+
+/// The host's audit records, as far as one sandbox is concerned.
+struct LandlockLog {
+    /// Why there are none; nothing where there are.
+    let gap: String?
+    /// How often the kernel said that some are gone.
+    let losses: UInt64
 }

@@ -53,6 +53,14 @@ final class SandboxRun {
             steps: sandbox.steps
         )
         outcome.denials = DenialEvent.events(in: sandbox.denials)
+        if plan.landlock.isLogged {
+            site.landlock?.settle(sandbox)
+            outcome.denials += site.landlock?.events(of: sandbox) ?? []
+            outcome.landlockLog = LandlockLog(
+                gap: site.landlockGap,
+                losses: site.landlock?.losses ?? 0
+            )
+        }
         return outcome
     }
 

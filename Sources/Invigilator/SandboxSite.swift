@@ -3,6 +3,7 @@
 // Order: everything that needs root first (the image, the launcher), then the supervisor's user, then
 // the trees, so that what sandboxes see as theirs belongs to no privileged user.
 
+internal import DenialEvents
 internal import HostKernel
 internal import HostProbe
 internal import LauncherClient
@@ -20,6 +21,10 @@ final class SandboxSite {
     let launcher: LauncherClient
     /// The probes that show what sandboxes enforce.
     let quickSet: QuickSet
+    /// Hears what Landlock refuses; nothing where no plan has it logged, and where the host cannot.
+    let landlock: LandlockWatch?
+    /// Why the host gives no records of that, though a plan has it logged.
+    let landlockGap: String?
     /// What was measured of this host; absent until somebody asked.
     private(set) var measured: MeasuredLevel?
     private let image: Image?
@@ -28,11 +33,13 @@ final class SandboxSite {
     private static let treeSize = ByteCount.mebibytes(256)
     private static let treeInodes: UInt32 = 65_536
 
-    /// Starts a launcher as root and becomes the supervisor's user.
+    /// Starts a launcher as root, hears the audit records that a plan has made, and becomes the
+    /// supervisor's user.
     init(
         layout: StateLayout,
         installation: Installation,
-        image: Image?
+        image: Image?,
+        logging plans: [CompiledPlan] = []
     ) throws(SupervisorError) {
         CurrentProcess.ignorePipeSignal()
         self.image = image
@@ -48,6 +55,7 @@ final class SandboxSite {
         } catch {
             throw SupervisorError(error)
         }
+        (landlock, landlockGap) = try LandlockRecords.watch(for: plans, of: launcher)
         quickSet = QuickSet(try installation.quickSetKit(layout), launcher: launcher)
         launcher.onLost = { [unowned self] in isLost = true }
         try Supervision.giveUpRights()

@@ -52,6 +52,9 @@ public final class LauncherClient {
     /// second at most.
     public var onDenied: (RunningSandbox) -> Void = { _ in }
 
+    /// Called with each sandbox that was launched, before anything of it is told.
+    public var onLaunched: (RunningSandbox) -> Void = { _ in }
+
     private let channel: Descriptor
     private var sandboxes: [UInt32: RunningSandbox] = [:]
     private var early: [UInt32: SandboxExit] = [:]
@@ -178,11 +181,12 @@ public final class LauncherClient {
         let id = nextID()
         let launch = LaunchRequest(id: id, plan: plan, trees: trees.map(\.id), command: command)
         let answer = try request(.launch(launch), "launch a sandbox", descriptors)
-        guard case .launched(_, let steps) = answer.reply else {
+        guard case .launched(_, let user, let steps) = answer.reply else {
             throw unexpected("launch a sandbox", answer.reply)
         }
         let sandbox = RunningSandbox(
             id: id,
+            user: user,
             steps: steps,
             planDigest: plan.digest,
             endpoint: answer.descriptor,
@@ -190,6 +194,7 @@ public final class LauncherClient {
             onExit: onExit
         )
         sandboxes[id] = sandbox
+        onLaunched(sandbox)
         if earlyEnds.remove(id) != nil { sandbox.hasEnded = true }
         if let exit = early.removeValue(forKey: id) { scheduleExit(id, exit) }
         return sandbox

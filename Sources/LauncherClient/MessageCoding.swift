@@ -45,7 +45,9 @@ extension LauncherReply {
         case 1:
             self = .ready(hasLayerSwitches: try decoder.bool("switches"))
         case 2: self = .treeMade(id: id)
-        case 3: self = .launched(id: id, steps: try decoder.steps())
+        case 3:
+            let user: UInt32 = try decoder.integer("user")
+            self = .launched(id: id, user: user, steps: try decoder.steps())
         case 4: self = .done(id: id)
         case 5: self = .refused(id: id, try LaunchFailure(from: &decoder))
         case 6: self = .exited(id: id, try SandboxExit(from: &decoder))

@@ -34,6 +34,7 @@ extension WireEncoder {
             $0.write($1.access.rawValue)
         }
         write(plan.landlock.allowsTCP)
+        write(plan.landlock.isLogged)
         write(plan.filter.bytes)
         write(plan.environment) {
             $0.write($1.name)

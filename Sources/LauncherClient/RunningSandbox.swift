@@ -19,6 +19,8 @@ public final class SandboxTree {
 public final class RunningSandbox {
     /// The client's number for it.
     public let id: UInt32
+    /// The host's user that its payload is: no other sandbox's, where the launcher is root.
+    public let user: UInt32
     /// How long each step of the launch took.
     public let steps: [StepTime]
     /// The digest of its plan.
@@ -43,6 +45,7 @@ public final class RunningSandbox {
 
     init(
         id: UInt32,
+        user: UInt32,
         steps: [StepTime],
         planDigest: SHA256Digest,
         endpoint: Descriptor?.Box?,
@@ -50,6 +53,7 @@ public final class RunningSandbox {
         onExit: @escaping (SandboxExit) -> Void
     ) {
         self.id = id
+        self.user = user
         self.steps = steps
         self.planDigest = planDigest
         self.endpoint = endpoint

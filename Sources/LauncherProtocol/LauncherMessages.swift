@@ -44,8 +44,8 @@ public enum LauncherReply: Sendable, Equatable {
     case ready(hasLayerSwitches: Bool)
     /// A tree exists; one descriptor comes with it.
     case treeMade(id: UInt32)
-    /// The payload runs; microseconds by step.
-    case launched(id: UInt32, steps: [StepTime])
+    /// The payload runs as this user of the host; microseconds by step.
+    case launched(id: UInt32, user: UInt32, steps: [StepTime])
     /// A request was carried out.
     case done(id: UInt32)
     /// A request was refused.
@@ -116,8 +116,9 @@ extension LauncherReply {
             encoder.write(verb: 1, 0)
             encoder.write(hasLayerSwitches)
         case .treeMade(let id): encoder.write(verb: 2, id)
-        case .launched(let id, let steps):
+        case .launched(let id, let user, let steps):
             encoder.write(verb: 3, id)
+            encoder.write(user)
             encoder.write(steps)
         case .done(let id): encoder.write(verb: 4, id)
         case .refused(let id, let failure):

@@ -83,10 +83,12 @@ public struct LandlockRuleset: ~Copyable {
 
     /// Restricts the calling thread for good; needs no_new_privs.
     ///
-    /// - Throws: ``SystemError``.
-    public consuming func restrict() throws(SystemError) {
-        let rules = descriptor.number
-        try result("landlock_restrict_self") { clx_landlock_restrict(rules) }
+    /// - Parameter isLogged: has refusals after the exec become audit records as well, but for those
+    ///   of rule sets that the program puts on itself (landlock_restrict_self(2), flags 2 and 4).
+    /// - Throws: ``SystemError``; EINVAL for what is logged before ABI 7.
+    public consuming func restrict(isLogged: Bool) throws(SystemError) {
+        let (rules, flags): (Int32, UInt32) = (descriptor.number, isLogged ? 6 : 0)
+        try result("landlock_restrict_self") { clx_landlock_restrict(rules, flags) }
     }
 }
 

@@ -46,6 +46,8 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
     case upstreamName = "upstream-name"
     /// A candidate's text, as the audit reads it.
     case candidateText = "candidate-text"
+    /// Messages of the kernel about what Landlock refused, with texts of a payload's choosing.
+    case landlockRecords = "landlock-records"
 
     /// Parses the bytes and checks what must hold of the result.
     ///
@@ -72,6 +74,7 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
         case .httpRequests: feedHTTPRequests(bytes)
         case .upstreamName: feedUpstreamName(bytes)
         case .candidateText: feedCandidateText(bytes)
+        case .landlockRecords: feedLandlockRecords(bytes)
         }
     }
 }

@@ -50,6 +50,9 @@ public struct EffectTable: Sendable, Equatable {
         sections[.sockets] = Self.each(resolved.policy.sockets.map { ($0.rawValue, "may be made") })
         sections[.calls] = Self.calls(resolved.filter.rules)
         sections[.landlock] = ["minimum-abi": "\(plan.landlock.minimumABI)"]
+        if plan.landlock.isLogged {
+            sections[.landlock]?["log"] = "refusals are audit records of the host"
+        }
         let groups = Dictionary(uniqueKeysWithValues: resolved.groups.map { ($0.name, $0) })
         sections[.dangers] = Self.each(
             resolved.policy.dangerousAllowances(groups: groups).map { ($0.name, $0.danger) }

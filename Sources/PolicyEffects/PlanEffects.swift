@@ -198,6 +198,9 @@ struct PlanEffects {
         if plan.landlock.minimumABI < 6 {
             lines.append("Landlock without scopes for signals and abstract sockets is enough")
         }
+        if plan.landlock.isLogged {
+            lines.append("what Landlock refuses fills the host's audit log")
+        }
         for (group, reason) in Self.weakGroups
         where resolved.groups.contains(where: { $0.name == group }) {
             lines.append("group \(group): \(reason)")

@@ -34,6 +34,11 @@ public enum PolicySchema: String, CaseIterable, Sendable {
     private static let families = Form.words(SocketFamily.allCases.map(\.rawValue))
     private static let abi = Form.number(1, 99)
 
+    private static let landlock = Form.mapping(
+        required: ["minimum-abi": abi],
+        optional: ["log": Form.flag.defaulting(to: false)]
+    )
+
     // The reader knows a word by its spelling: null without quotes is the device too.
     private static let devices: JSONValue = [
         "enum": .array(DeviceName.allCases.map { .string($0.rawValue) } + [.null])
@@ -46,7 +51,7 @@ public enum PolicySchema: String, CaseIterable, Sendable {
                 "root": root, "proc": procs, "working-directory": Form.path,
                 "streams": Form.words(["pipes", "terminal"]), "limits": limits,
                 "syscalls": syscalls,
-                "landlock": Form.mapping(required: ["minimum-abi": abi]),
+                "landlock": landlock,
             ],
             optional: [
                 "mounts": Form.list(mount).defaulting(to: []),

@@ -181,6 +181,7 @@ struct Launch {
             }
             let users = site.takeUsers()
             let started = try clone(plan, command, group, users)
+            started.user = users[users.count - 1].outside
             let steps = try confirm(started, users, group)
             endpoint = endpoint ?? started.endpoint
             let sandbox = Sandbox(request.id, site.loop, plan, started, group, onGone)
@@ -309,6 +310,8 @@ final class StartedInit {
     let control: Held
     let beginning = MonotonicTime.now
     private var streams: Sandbox.Streams?
+    /// The host's user that the payload is.
+    var user: UInt32 = 0
     /// The plan's endpoint, where init opened it.
     private(set) var endpoint: Held?
 

@@ -151,7 +151,7 @@ struct Payload {
                 if Layer.readOnlyMounts.isOmitted { access.insert(.write) }
                 try ruleset.allow(access, beneath: path)
             }
-            try ruleset.restrict()
+            try ruleset.restrict(isLogged: wall.isLogged)
         }
     }
 }

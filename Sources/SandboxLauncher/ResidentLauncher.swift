@@ -144,7 +144,8 @@ final class ResidentLauncher {
             sandboxes[request.id] = running.sandbox
             running.sandbox.onDenied = { [unowned self] in reply(.denied(id: request.id, $0)) }
             running.sandbox.onEnded = { [unowned self] in reply(.ended(id: request.id)) }
-            reply(.launched(id: request.id, steps: running.steps), with: launch.endpoint)
+            let (user, steps) = (running.sandbox.user, running.steps)
+            reply(.launched(id: request.id, user: user, steps: steps), with: launch.endpoint)
             // While the sandbox runs and nobody waits for us.
             site.prepareNetwork()
         } catch {

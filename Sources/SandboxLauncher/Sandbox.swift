@@ -8,6 +8,8 @@ final class Sandbox {
     private let loop: EventLoop
     private let plan: SandboxPlan
     private let started: StartedInit
+    /// The host's user that the payload is.
+    var user: UInt32 { started.user }
     let group: ControlGroup
     private let budget: OutputBudget
     private let onGone: (Sandbox, SandboxExit) -> Void

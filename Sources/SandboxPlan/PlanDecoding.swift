@@ -23,7 +23,8 @@ extension SandboxPlan {
                     access: try input.choice("landlock access")
                 )
             },
-            allowsTCP: try decoder.bool("landlock TCP")
+            allowsTCP: try decoder.bool("landlock TCP"),
+            isLogged: try decoder.bool("landlock log")
         )
         filter = SeccompProgram(bytes: try decoder.counted("filter", limit: 4096 * 8))
         environment = try decoder.list("environment", limit: 128) { input throws(PlanError) in

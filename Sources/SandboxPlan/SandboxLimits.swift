@@ -97,12 +97,15 @@ public struct LandlockPlan: Sendable, Equatable {
     public var rules: [LandlockRule]
     /// Whether TCP may be bound and connected at all; there is only loopback in any case.
     public var allowsTCP: Bool
+    /// Whether what it refuses the payload becomes audit records of the host; needs ABI 7.
+    public var isLogged: Bool
 
     /// Creates a rule set.
-    public init(minimumABI: UInt8, rules: [LandlockRule], allowsTCP: Bool) {
+    public init(minimumABI: UInt8, rules: [LandlockRule], allowsTCP: Bool, isLogged: Bool) {
         self.minimumABI = minimumABI
         self.rules = rules
         self.allowsTCP = allowsTCP
+        self.isLogged = isLogged
     }
 }
 

@@ -74,6 +74,16 @@ extension SandboxPolicy {
                 )
             )
         }
+        if logsLandlock {
+            found.append(
+                DangerousAllowance(
+                    name: "landlock.log",
+                    danger: "a payload can fill the host's audit log, and without an audit daemon "
+                        + "the kernel's log, with what it is refused",
+                    place: place(of: "landlock").child("log")
+                )
+            )
+        }
         return found
     }
 

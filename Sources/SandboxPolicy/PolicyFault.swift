@@ -60,6 +60,10 @@ extension PolicyFault {
         "only a coding sandbox has files that are kept",
         "remove the key"
     )
+    static let logBeforeABI7 = PolicyFault(
+        "kernels before Landlock ABI 7 make no record of what a program is refused",
+        "write minimum-abi: 7, or remove log"
+    )
     static func noAgentFile(_ text: String) -> PolicyFault {
         PolicyFault(
             "\(text) is no file below agent/",

@@ -52,7 +52,7 @@ private struct PolicyReading {
         let limits = reader.required("limits").flatMap(SandboxLimits.init)
         let sockets = reader.optional("sockets")?.distinct { $0.word(of: SocketFamily.self) }
         let syscalls = reader.required("syscalls").flatMap(PolicySyscalls.init)
-        let minimumABI = reader.required("landlock").flatMap(minimumABI)
+        let landlock = reader.required("landlock").flatMap(landlock)
         let descriptors = reader.optional("descriptors").map(descriptors)
         let because = reader.optional("because").map(Justifications.init)
         let surface = surface(
@@ -62,7 +62,7 @@ private struct PolicyReading {
         )
         reader.finish()
         guard let name, let role, let assurance, let root, let proc, let directory, let streams,
-            let limits, let syscalls, let minimumABI, let surface
+            let limits, let syscalls, let landlock, let surface
         else { return nil }
         return SandboxPolicy(
             file: file,
@@ -82,7 +82,8 @@ private struct PolicyReading {
             limits: limits,
             sockets: sockets?.map(\.value) ?? [],
             syscalls: syscalls,
-            minimumABI: minimumABI,
+            minimumABI: landlock.minimumABI,
+            logsLandlock: landlock.isLogged,
             descriptors: descriptors ?? [],
             because: because ?? Justifications(),
             places: places()
@@ -113,12 +114,16 @@ private struct PolicyReading {
         }
     }
 
-    /// `{minimum-abi: N}`; the rules follow from the mounts.
-    private func minimumABI(_ node: YAMLNode) -> UInt8? {
+    /// `{minimum-abi: N, log: B}`; the rules follow from the mounts.
+    private func landlock(_ node: YAMLNode) -> (minimumABI: UInt8, isLogged: Bool)? {
         guard var reader = node.mapping() else { return nil }
         let minimum: UInt8? = reader.required("minimum-abi")?.integer(in: 1...99)
+        let log = reader.optional("log")
+        let isLogged = log.map { $0.boolean() } ?? false
         reader.finish()
-        return minimum
+        guard let minimum, let isLogged else { return nil }
+        if isLogged, minimum < 7 { log?.refuse(.logBeforeABI7) }
+        return (minimum, isLogged)
     }
 
     private func descriptors(_ node: YAMLNode) -> [DescriptorSlot] {

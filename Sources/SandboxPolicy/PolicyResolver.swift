@@ -133,7 +133,8 @@ public struct PolicyResolver: Sendable {
             return LandlockPlan(
                 minimumABI: policy.minimumABI,
                 rules: try LandlockDerivation.rules(root: policy.root, mounts: mounts),
-                allowsTCP: policy.sockets.contains { $0 == .inet || $0 == .inet6 }
+                allowsTCP: policy.sockets.contains { $0 == .inet || $0 == .inet6 },
+                isLogged: policy.logsLandlock
             )
         } catch {
             problems.add(error, at: policy.place(of: "landlock"))

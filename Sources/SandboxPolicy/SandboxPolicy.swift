@@ -43,6 +43,8 @@ public struct SandboxPolicy: Sendable, Equatable {
     public internal(set) var syscalls: PolicySyscalls
     /// The lowest Landlock ABI accepted.
     public let minimumABI: UInt8
+    /// Whether what Landlock refuses becomes audit records of the host.
+    public let logsLandlock: Bool
     /// Descriptors above 2.
     public let descriptors: [DescriptorSlot]
     /// Why it allows what needs a reason.

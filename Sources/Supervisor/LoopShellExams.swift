@@ -127,11 +127,11 @@ extension LoopShell {
             onStart: { run in runningExam = run },
             onExceeded: { isExceeded = true }
         )
+        catchUpWithRecords()
         runningExam = nil
         guard let report, !isCancelling else {
             isCancelling = false
-            let denied = denials.endExam(isSealed: isSealed, iteration: request.iteration)
-            for record in denied { post(.refused(record)) }
+            endExamDenials(isSealed: isSealed, iteration: request.iteration)
             post(.examCancelled)
             return
         }
@@ -141,8 +141,7 @@ extension LoopShell {
         // Before the exam's end: after it the run may be over, and these would be lost.
         let refusals = CandidateRefusals(of: report.results.candidate, iteration: request.iteration)
         for record in refusals.records { post(.refused(record)) }
-        let denied = denials.endExam(isSealed: isSealed, iteration: request.iteration)
-        for record in denied { post(.refused(record)) }
+        endExamDenials(isSealed: isSealed, iteration: request.iteration)
         if isExceeded { post(.refused(.exceededCounters(iteration: request.iteration))) }
         let root = try supervision.sealedRoot(of: report.results, request.split)
         let digests = supervision.planDigests(of: report)

@@ -49,6 +49,8 @@ public struct ModelInputs {
         }
     }
 
+    /// What the broker runs under.
+    var brokerPlan: CompiledPlan { start.plan }
     /// The digest of the broker's plan, for the record.
     var planDigest: String { "\(start.plan.digest)" }
 

@@ -1,3 +1,4 @@
+internal import DenialEvents
 public import ExamResults
 internal import HostKernel
 internal import IterationLoop
@@ -18,6 +19,10 @@ public final class Supervision {
     public let loop: EventLoop
     /// The launcher.
     public let launcher: LauncherClient
+    /// Hears what Landlock refuses; nothing where no plan has it logged, and where the host cannot.
+    let landlock: LandlockWatch?
+    /// Why the host gives no records of that, though a plan has it logged.
+    let landlockGap: String?
     /// What this host was shown to enforce, through this launcher.
     public let measured: MeasuredLevel
     /// The probes that every sealed exam begins with.
@@ -81,6 +86,8 @@ public final class Supervision {
         turn = try HostTurn(of: layout)
         let link = try PublisherLink(inputs)
         let hooks = try PublisherLink(notifying: inputs, installation)
+        let plans = inputs.plans.all + (inputs.models.map { [$0.brokerPlan] } ?? [])
+        (landlock, landlockGap) = try LandlockRecords.watch(for: plans, of: launcher)
         let quickSet = QuickSet(try installation.quickSetKit(layout), launcher: launcher)
         self.quickSet = quickSet
         try Self.giveUpRights()
@@ -101,6 +108,11 @@ public final class Supervision {
         notifier = Self.notifier(hooks, inputs, loop)
         models = try Self.startModels(inputs, layout, launcher, ledger)
         if let rotated { try append(rotated, at: WallClock.milliseconds) }
+    }
+
+    /// What the walls of a sandbox refused and told, so far.
+    func denials(of sandbox: RunningSandbox) -> [DenialEvent] {
+        DenialEvent.events(in: sandbox.denials) + (landlock?.events(of: sandbox) ?? [])
     }
 
     private static func publisher(

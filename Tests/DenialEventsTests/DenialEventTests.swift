@@ -67,7 +67,7 @@ struct DenialEventTests {
         #expect(
             json == [
                 "sandbox": "candidate", "program": "python3", "call": "socket",
-                "argument": "inet6", "layer": "filter", "count": 7,
+                "argument": "inet6", "path": .null, "layer": "filter", "count": 7,
                 "allowed_by": "sockets: [inet6]",
             ]
         )

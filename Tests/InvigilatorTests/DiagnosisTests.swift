@@ -105,6 +105,19 @@ import Testing
         #expect(gaps.first?["cure"]?.stringValue?.contains("lsm=") == true)
     }
 
+    @Test("a host without records of what Landlock refuses has no gap, and is told what makes them")
+    func landlockRecords() {
+        let off = AuditState.missing(reason: "audit is off", remedy: "auditctl -e 1")
+        let check = HostCheck.landlockRecords(off)
+        #expect(check.state == .good && check.found.contains("auditctl -e 1"))
+        #expect(HostCheck.landlockRecords(.given).state == .good)
+        guard case .missing(_, let remedy) = AuditState.probe(landlockABI: 6) else {
+            Issue.record("before ABI 7 there are none")
+            return
+        }
+        #expect(remedy.contains("6.15"))
+    }
+
     @Test("an old kernel is told by its number and not by its letters")
     func kernels() {
         func isGood(_ release: String) -> Bool {

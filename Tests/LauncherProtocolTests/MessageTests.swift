@@ -101,7 +101,8 @@ struct LauncherReplyTests {
         return [
             .ready(hasLayerSwitches: false), .ready(hasLayerSwitches: true), .treeMade(id: 3),
             .ended(id: 9), .denied(id: 10, []), .denied(id: 11, [1, 2, 3]),
-            .launched(id: 4, steps: steps), .launched(id: 4, steps: []), .done(id: 5),
+            .launched(id: 4, user: .max, steps: steps), .launched(id: 4, user: 0, steps: []),
+            .done(id: 5),
             .refused(id: 6, failure), .exited(id: 7, full),
         ] + ExitKind.allCases.map { .exited(id: 8, SandboxExit(kind: $0)) }
     }()
@@ -190,7 +191,8 @@ enum SamplePlan {
             landlock: LandlockPlan(
                 minimumABI: 6,
                 rules: [LandlockRule(path: try InsidePath("/"), access: .read)],
-                allowsTCP: false
+                allowsTCP: false,
+                isLogged: true
             ),
             filter: SeccompProgram(bytes: [6, 0, 0, 0, 0, 0, 0, 0x80]),
             environment: [],

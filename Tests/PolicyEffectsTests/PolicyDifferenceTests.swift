@@ -57,12 +57,16 @@ struct PolicyDifferenceTests {
             ("- memory-keys", "- shared-memory", ["calls"]),
             ("- memory-keys", "- memory-keys\n  refuse: [link]", ["calls"]),
             ("minimum-abi: 6", "minimum-abi: 7", ["landlock"]),
+            ("minimum-abi: 6", "minimum-abi: 7, log: true", ["landlock", "dangers"]),
         ]
         for (old, new, sections) in changes {
             try #require(shipped.contains(old), "\(old)")
             var text = shipped.replacing(old, with: new)
             if new.contains("delegated") {
                 text = text.replacing("because:", with: "because:\n  assurance: tried")
+            }
+            if new.contains("log:") {
+                text = text.replacing("because:", with: "because:\n  landlock.log: tried")
             }
             let difference = PolicyDifference(from: try resolved(shipped), to: try resolved(text))
             #expect(difference.sections.map(\.section.rawValue) == sections, "\(new)")

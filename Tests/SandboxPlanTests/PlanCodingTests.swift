@@ -234,7 +234,8 @@ extension SeededGenerator {
                         access: generator.pick(LandlockAccess.allCases)
                     )
                 },
-                allowsTCP: flag()
+                allowsTCP: flag(),
+                isLogged: flag()
             ),
             filter: SeccompProgram(bytes: bytes(200)),
             environment: list(4) { generator in

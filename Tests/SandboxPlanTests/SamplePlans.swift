@@ -55,7 +55,8 @@ enum SamplePlans {
                     LandlockRule(path: try InsidePath("/"), access: .readExecute),
                     LandlockRule(path: try InsidePath("/tmp"), access: .readWrite),
                 ],
-                allowsTCP: false
+                allowsTCP: false,
+                isLogged: false
             ),
             filter: FilterBuilder.filter(),
             environment: [EnvironmentVariable(name: "HOME", value: "/tmp")],

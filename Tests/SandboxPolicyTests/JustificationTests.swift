@@ -11,6 +11,7 @@ struct JustificationTests {
     static let dangers = [
         ("assurance", "assurance: full", "assurance: delegated"),
         ("landlock.minimum-abi", "minimum-abi: 6", "minimum-abi: 5"),
+        ("landlock.log", "minimum-abi: 6", "minimum-abi: 7, log: true"),
         ("mounts./tmp", "{ tmpfs: 16MiB,", "{ source: /srv/data, access: read-only,"),
         ("mounts./tmp.exec", "target: /tmp", "target: /tmp, exec: true"),
         ("sockets.netlink-route", "[unix]", "[netlink-route]"),

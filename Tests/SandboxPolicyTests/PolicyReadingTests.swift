@@ -127,6 +127,17 @@ struct PolicyReadingTests {
         #expect(other.contains { $0.reason.contains("only a coding sandbox") })
     }
 
+    @Test("what Landlock refuses is logged only where the policy says so, and demands what can")
+    func landlockLog() throws {
+        let text = PolicySample.candidate
+        #expect(try !PolicySample.policy(text).logsLandlock)
+        let logged = text.replacing("minimum-abi: 6", with: "minimum-abi: 7, log: true")
+        #expect(try PolicySample.policy(logged).logsLandlock)
+        let early = spoilt("minimum-abi: 6", "minimum-abi: 6, log: true")
+        #expect(early.map(\.remedy) == ["write minimum-abi: 7, or remove log"])
+        #expect(spoilt("minimum-abi: 6", "minimum-abi: 7, log: 1").count == 1)
+    }
+
     @Test("documents that are too large, too deep, empty or no text are refused")
     func unreadable() {
         func reasons(_ bytes: [UInt8]) -> [String] {

@@ -61,7 +61,7 @@ struct FactsJudgeTests {
                 fileSize: .mebibytes(1)
             ),
             streams: .pipes,
-            landlock: LandlockPlan(minimumABI: 6, rules: [], allowsTCP: false),
+            landlock: LandlockPlan(minimumABI: 6, rules: [], allowsTCP: false, isLogged: false),
             filter: SeccompProgram(bytes: []),
             environment: [],
             workingDirectory: try InsidePath("/candidate"),

@@ -14,7 +14,7 @@ package struct GeneratedPolicy: Sendable, CustomStringConvertible {
 
     /// What only the plan shows.
     package static let invisible: [(name: String, ways: Int)] = [
-        ("assurance", 3), ("abi", 2), ("proc", 2), ("streams", 2), ("network", 2), ("wall", 2),
+        ("assurance", 3), ("abi", 3), ("proc", 2), ("streams", 2), ("network", 2), ("wall", 2),
         ("idle", 2), ("cpu-time", 2), ("output", 2), ("output-action", 2), ("inodes", 2),
         ("save", 3), ("command", 3), ("link", 3), ("descriptors", 2), ("role", 1),
     ]
@@ -91,7 +91,7 @@ package struct GeneratedPolicy: Sendable, CustomStringConvertible {
         \(limits)
         sockets: [unix, inet\(one("inet6", of: ["", ", inet6"]))\(one("netlink", of: ["", ", netlink-route"]))]
         \(syscalls)
-        landlock: { minimum-abi: \(one("abi", of: ["6", "5"])) }
+        landlock: { minimum-abi: \(one("abi", of: ["6", "5", "7, log: true"])) }
         descriptors: \(one("descriptors", of: ["{}", "{ 3: frames }"]))
         \(because)
         """
@@ -156,7 +156,8 @@ package struct GeneratedPolicy: Sendable, CustomStringConvertible {
 
     private var because: String {
         let reasons = [
-            ("assurance", choice("assurance") > 0), ("landlock.minimum-abi", choice("abi") > 0),
+            ("assurance", choice("assurance") > 0), ("landlock.minimum-abi", choice("abi") == 1),
+            ("landlock.log", choice("abi") == 2),
             ("mounts./data", choice("data") > 0), ("mounts./more", choice("more") > 0),
             ("mounts./scratch.exec", choice("scratch") == 3),
             ("sockets.netlink-route", choice("netlink") > 0),

@@ -277,6 +277,17 @@ static inline long clx_unix_connect(const char *path) {
 static inline long clx_refuse_descriptors(int fd) {
     return CLX_RESULT(setsockopt(fd, SOL_SOCKET, 83, &(int){0}, sizeof(int)));
 }
+// netlink(7), NETLINK_AUDIT and struct sockaddr_nl.
+static inline long clx_audit_socket(void) {
+    return CLX_RESULT(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 9));
+}
+static inline long clx_netlink_join(int fd, unsigned groups) {
+    struct { uint16_t family, pad; uint32_t port, groups; } address = {AF_NETLINK, 0, 0, groups};
+    return CLX_RESULT(bind(fd, (struct sockaddr *)&address, sizeof address));
+}
+static inline long clx_receive_room(int fd, int bytes) {
+    return CLX_RESULT(setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes));
+}
 static inline long clx_shutdown(int fd) { return CLX_RESULT(shutdown(fd, SHUT_RDWR)); }
 static inline long clx_accept(int fd) { return CLX_RESULT(accept4(fd, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
@@ -338,8 +349,8 @@ static inline long clx_landlock_add_path(int ruleset, int path, uint64_t access)
     struct { uint64_t access; int32_t fd; } __attribute__((packed)) rule = {access, path};
     return CLX_RESULT(syscall(SYS_landlock_add_rule, ruleset, 1, &rule, 0));
 }
-static inline long clx_landlock_restrict(int ruleset) {
-    return CLX_RESULT(syscall(SYS_landlock_restrict_self, ruleset, 0));
+static inline long clx_landlock_restrict(int ruleset, unsigned flags) {
+    return CLX_RESULT(syscall(SYS_landlock_restrict_self, ruleset, flags));
 }
 struct clx_filter { uint16_t count; const void *instructions; };
 static inline long clx_seccomp_load(const void *instructions, uint16_t count, unsigned flags) {
