@@ -13,13 +13,15 @@ struct RedTeamCommand: ParsableCommand {
         commandName: "redteam",
         abstract: "Attack the sandboxes of this host, and say which attacks are stopped by what.",
         discussion: """
-            Each attack is made twice: by root on a control that this command makes for it, where it \
+            Each attack is made twice: on a control that this command makes for it, where it \
             must work, and in a sandbox under the shipped policy, where it must be refused for the \
             stated reason. It is closed, open, n/a (this kernel has no such feature) or broken (the \
-            control did not work, so nothing is shown). Needs root.
+            control did not work, so nothing is shown). An ordinary user attacks sandboxes of the \
+            level single-uid: what that level lacks a wall against is open-at-level, and what a \
+            control without root cannot do is unproven.
 
-            Exit codes: 0 nothing is open or broken; 5 an attack got through; 3 an attack is broken \
-            or the host failed; 2 usage.
+            Exit codes: 0 nothing is open or broken; 5 an attack got through; 3 an attack is broken, \
+            the level is below full or the host failed; 2 usage.
             """
     )
 

@@ -79,7 +79,7 @@ final class RedTeamEndpoint {
         let policy = try options.policy("broker", in: library).showing([program])
         let resolver = PolicyResolver(groups: library.groups, context: try options.context())
         do throws(PolicyRefusal) {
-            return CompiledPlan(try resolver.resolve(policy).plan)
+            return CompiledPlan(RedTeamRun.demandingLess(try resolver.resolve(policy).plan))
         } catch { throw SupervisorError(.usage, error) }
     }
 

@@ -36,6 +36,8 @@ public struct ProbeResult: Sendable, Equatable {
     /// What a receiver understood, where there is one.
     public let measurement: PairMeasurement?
     private let isControlBroken: Bool
+    private let openAnswers: Set<Answer>
+    private let levelAnswers: Set<Answer>
 
     /// Judges one attack.
     ///
@@ -53,6 +55,7 @@ public struct ProbeResult: Sendable, Equatable {
         var parts: [String] = []
         var outcomes: Set<ProbeOutcome> = []
         var isControlBroken = true
+        var openAnswers: Set<Answer> = []
         for variant in probe.variants {
             let word = probe.word(for: variant)
             let outside = control[word] ?? .broken("no answer")
@@ -65,6 +68,7 @@ public struct ProbeResult: Sendable, Equatable {
                 isExpected: expected.contains(answer)
             )
             outcomes.insert(outcome)
+            if outcome == .open { openAnswers.insert(answer) }
             let name = variant.name.isEmpty ? "" : "\(variant.name): "
             switch outcome {
             case .broken:
@@ -79,6 +83,8 @@ public struct ProbeResult: Sendable, Equatable {
         self.role = role
         measurement = nil
         self.isControlBroken = isControlBroken
+        self.openAnswers = openAnswers
+        levelAnswers = []
         self.outcome = Self.combined(outcomes)
         observed = Self.shortened(parts)
     }
@@ -94,6 +100,7 @@ public struct ProbeResult: Sendable, Equatable {
         role = .coding
         measurement = inside
         isControlBroken = true
+        (openAnswers, levelAnswers) = ([], [])
         if !control.isUnderstood {
             outcome = control.errors == nil ? .notApplicable : .broken
             observed = "control \(control.text), inside \(inside.text)"
@@ -103,20 +110,31 @@ public struct ProbeResult: Sendable, Equatable {
         }
     }
 
-    /// The same judged for a level: what it does not close by its nature is named so, and what an
-    /// ordinary user's control cannot do shows nothing.
+    /// The same judged for a level: what it does not close by its nature is named so, what another wall
+    /// answers there is closed, and what an ordinary user's control cannot do shows nothing.
     public func at(_ level: AssuranceLevel) -> ProbeResult {
-        switch outcome {
+        let others = OpenAtLevel.answers(to: probe, at: level)
+        return switch outcome {
+        case .open where !openAnswers.isEmpty && openAnswers.isSubset(of: others):
+            ProbeResult(self, .closed, levelAnswers: others)
         case .open where OpenAtLevel.reason(for: probe, at: level) != nil:
             ProbeResult(self, .openAtLevel)
         case .broken where level < .full && isControlBroken: ProbeResult(self, .unproven)
+        // Without root a sender cannot leave everything that the kernel lets root leave.
+        case .notApplicable where level < .full && measurement != nil: ProbeResult(self, .unproven)
         case .open, .broken, .closed, .declared, .notApplicable, .openAtLevel, .unproven: self
         }
     }
 
-    private init(_ other: ProbeResult, _ outcome: ProbeOutcome) {
+    private init(
+        _ other: ProbeResult,
+        _ outcome: ProbeOutcome,
+        levelAnswers: Set<Answer> = []
+    ) {
         (probe, role, observed) = (other.probe, other.role, other.observed)
         (measurement, isControlBroken) = (other.measurement, other.isControlBroken)
+        openAnswers = other.openAnswers
+        self.levelAnswers = levelAnswers
         self.outcome = outcome
     }
 
@@ -154,7 +172,8 @@ public struct ProbeResult: Sendable, Equatable {
         case .works: break
         case .refused(let name) where need != .works && !["EPERM", "EACCES"].contains(name): break
         case .refused, .killed, .absent, .ended, .timedOut, .broken:
-            guard need == .nothing else { return .broken }
+            // What works inside got through, whoever could not do it outside.
+            guard need == .nothing else { return inside == .works ? .open : .broken }
         }
         if case .broken = inside { return .broken }
         return isExpected ? .closed : .open
@@ -173,6 +192,6 @@ public struct ProbeResult: Sendable, Equatable {
         let answers = probe.variants.flatMap { variant in
             Self.expected(probe, variant, role).map(\.text)
         }
-        return Set(answers).sorted().joined(separator: " or ")
+        return Set(answers + levelAnswers.map(\.text)).sorted().joined(separator: " or ")
     }
 }

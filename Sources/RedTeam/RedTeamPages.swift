@@ -42,7 +42,7 @@ extension RedTeamReport {
         """
         # Red team
 
-        Written by `sudo invigilator redteam --markdown` on Linux \(kernel.prefix { $0.isNumber || $0 == "." }).
+        Written by `\(level < .full ? "" : "sudo ")invigilator redteam --markdown` on Linux \(kernel.prefix { $0.isNumber || $0 == "." }).
 
         Each attack is made twice: on a control, where it must work, and in a sandbox under the shipped policy,
         where it must be refused for the stated reason. *Closed* is that; *open* is anything else inside;
@@ -59,8 +59,18 @@ extension RedTeamReport {
         \(probeCount) attacks, made \(results.count) times:
         **\(outcomes.map { "\(count($0)) \($0.rawValue)" }.joined(separator: ", "))**.
         Channels between two sandboxes: \(Int(openBits.rounded(.up))) bits open, \(declaredBits) bits a
-        hand-over declared.
+        hand-over declared.\(levelWords)
         """
+    }
+
+    private var levelWords: String {
+        guard level < .full else { return "" }
+        return """
+
+
+            An ordinary user made them, at the level `\(level.name)`. *Open-at-level* is what this level has no
+            wall against; *unproven* is what a control without root cannot do either, so that nothing is shown.
+            """
     }
 
     private var familyTable: String {

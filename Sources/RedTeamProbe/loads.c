@@ -27,18 +27,36 @@ static bool may_eat(long mebibytes) {
     return (long)((totals.freeram * totals.mem_unit) >> 20) > 2 * mebibytes;
 }
 
-// Touches so many mebibytes.
+// Touches so many mebibytes, and returns how many it got.
+static long touch(long mebibytes, char **bytes) {
+    for (long part = 0; part < mebibytes; part++) {
+        bytes[part] =
+            mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (bytes[part] == MAP_FAILED) return part;
+        memset(bytes[part], 1, 1 << 20);
+    }
+    return mebibytes;
+}
+
+// Takes so many mebibytes. Where a process gets no more, another goes on, and the first one keeps what it
+// has: a limit of each process is no limit of all.
 static int eat(long mebibytes) {
+    static char *bytes[4096];
+    if (mebibytes > (long)(sizeof bytes / sizeof *bytes)) return 2;
     if (on_control() && !may_eat(mebibytes)) {
         puts("lacks");
         return 0;
     }
-    for (long part = 0; part < mebibytes; part++) {
-        char *bytes = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (bytes == MAP_FAILED) return 1;
-        memset(bytes, 1, 1 << 20);
+    long taken = touch(mebibytes, bytes);
+    if (taken == mebibytes) return survived();
+    pid_t next = taken == 0 ? -1 : fork();
+    if (next < 0) return 1;
+    if (next == 0) {
+        for (long part = 0; part < taken; part++) munmap(bytes[part], 1 << 20);
+        _exit(eat(mebibytes - taken));
     }
-    return survived();
+    int status = 1;
+    return waitpid(next, &status, 0) == next && status == 0 ? 0 : 1;
 }
 
 static void wait_milliseconds(long count) {

@@ -106,6 +106,37 @@ extension EndToEnd {
             try remove()
         }
 
+        @Test("redteam finds open what the README's table names for single-uid, and nothing else")
+        func redTeam() throws {
+            let ended = try run(["redteam", "--quick", "--json"], seconds: 240)
+            #expect(ended.code == 3, "less than full is said by the exit code: \(ended.notes)")
+            let json = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+            #expect(json["assurance"] == "single-uid")
+            #expect(json["counts"]?["open"] == 0 && json["counts"]?["broken"] == 0)
+            let probes = json["probes"]?.arrayValue ?? []
+            func ids(_ outcome: String) -> Set<String> {
+                Set(
+                    probes.filter { $0["outcome"]?.stringValue == outcome }
+                        .compactMap { $0["id"]?.stringValue }
+                )
+            }
+            #expect(ids("closed").count > 200, "\(json["counts"] ?? .null)")
+            let readme = try String(
+                contentsOfFile: "\(Stage.repository)/README.md",
+                encoding: .utf8
+            )
+            let named = readme.split(separator: "\n").filter { $0.contains("*open-at-level*") }
+                .compactMap { line in line.split(separator: "`").first { $0.contains(".") } }
+                .map(String.init)
+            #expect(!named.isEmpty && ids("open-at-level") == Set(named))
+            for probe in probes where probe["outcome"]?.stringValue == "open-at-level" {
+                #expect(probe["observed"] == "works", "it is shown, not supposed: \(probe)")
+            }
+            for honest in json["honest"]?.arrayValue ?? [] { #expect(honest["problem"] == .null) }
+            #expect(json["honest"]?.arrayValue?.count == 3)
+            try remove()
+        }
+
         private static let greedy = """
             import os, resource, sys
             print("uid", os.getuid(), "map", open("/proc/self/uid_map").read().split())

@@ -38,6 +38,13 @@ struct JudgementTests {
         #expect(try outcome(control: .works, inside: nil) == .broken)
     }
 
+    @Test("what works inside is open, though the control could not do it")
+    func openWithoutControl() throws {
+        for control in [Answer.refused("EPERM"), .absent, .timedOut, .broken("x")] {
+            #expect(try outcome(control: control, inside: .works) == .open)
+        }
+    }
+
     @Test(
         "at a lower level a control that cannot do it shows nothing; what is open stays open unless named"
     )
@@ -84,6 +91,24 @@ struct JudgementTests {
             report.text(listing: false).contains("open for this level: without a control group")
         )
         #expect(report.junit.contains("<failure message=\"open for this level: "))
+    }
+
+    @Test("where one uid owns everything a read-only mount answers, and at full that is open")
+    func closedByAnother() throws {
+        let probe = try #require(Catalogue.all.first { $0.id == "files.truncate-exam" })
+        func result(_ inside: Answer) -> ProbeResult {
+            ProbeResult(
+                probe,
+                in: .candidate,
+                control: [probe.word: .works],
+                inside: [probe.word: inside]
+            )
+        }
+        #expect(result(.refused("EROFS")).at(.full).outcome == .open)
+        let closed = result(.refused("EROFS")).at(.singleUID)
+        #expect(closed.outcome == .closed && closed.expected == "EACCES or EROFS")
+        #expect(result(.works).at(.singleUID).outcome == .open)
+        #expect(result(.refused("EPERM")).at(.singleUID).outcome == .open)
     }
 
     @Test("what the kernel lacks is not applicable, unless it works inside")
