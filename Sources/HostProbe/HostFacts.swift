@@ -153,15 +153,30 @@ extension HostFacts {
 
     private static let restriction = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
+    /// The AppArmor rule that ships, by its place in the installation.
+    public static let userNamespaceRule = "policies/apparmor/invigilator-launcher"
+
+    /// What is known to keep ordinary users from user namespaces on this host; nothing where none of
+    /// the settings that can be read does.
+    public var userNamespaceObstacle: String? {
+        guard hasUserNamespaces else { return "user namespaces are switched off" }
+        return restrictsUserNamespaces
+            ? "AppArmor lets no ordinary user's program make user namespaces without a rule" : nil
+    }
+
     /// What lets an ordinary user make user namespaces on this host.
     ///
     /// - Parameter rule: the AppArmor rule that ships.
     /// - Returns: what to do, as root or instead of that.
     public func userNamespaceCure(rule: String) -> String {
-        guard !restrictsUserNamespaces else {
+        guard !hasUserNamespaces || !restrictsUserNamespaces else {
             return "load the AppArmor rule as root: install -m 644 \(rule) /etc/apparmor.d/ && "
                 + "apparmor_parser -r /etc/apparmor.d/invigilator-launcher, with the launcher's path in "
                 + "it; or run as root"
+        }
+        guard !hasUserNamespaces else {
+            return "run outside a container whose filter refuses unshare(2), or with a larger "
+                + "user.max_user_namespaces; or run as root"
         }
         return "sysctl -w user.max_user_namespaces=15000 and, where it exists, "
             + "kernel.unprivileged_userns_clone=1; or run as root"

@@ -99,11 +99,9 @@ struct DoctorCommand: ParsableCommand {
 
     // MARK: - what is done
 
-    private static let rule = "policies/apparmor/invigilator-launcher"
-
     private func measure(_ diagnosis: inout Diagnosis, _ facts: HostFacts) {
-        func unknown(_ reason: String, _ cure: String) {
-            diagnosis.add(HostCheck("sandbox", .gap(cure: cure), reason))
+        func unknown(_ error: SupervisorError, _ reason: String, _ cure: String) {
+            diagnosis.add(HostCheck("sandbox", .gap(cure: cure), "\(error)"))
             diagnosis.invariants = Invariant.allCases.map {
                 InvariantFinding(unknown: $0, because: reason, cure: cure)
             }
@@ -116,14 +114,15 @@ struct DoctorCommand: ParsableCommand {
             try DoctorTrial(options).carryOut(&diagnosis)
         } catch {
             guard Identity.effectiveUser != 0, error.status == .hostFailed else {
-                return unknown("\(error)", "close the gaps above, then this")
+                return unknown(error, "\(error)", "close the gaps above, then this")
             }
-            let cure = facts.userNamespaceCure(rule: Self.rule)
+            let cure = facts.userNamespaceCure(rule: HostFacts.userNamespaceRule)
+            let reason = facts.userNamespaceObstacle ?? "\(error)"
             diagnosis.measured = MeasuredLevel(
                 .noUserNamespace,
-                shortfall: ("an ordinary user can make no sandbox here: \(error)", cure)
+                shortfall: ("an ordinary user can make no sandbox here: \(reason)", cure)
             )
-            unknown("\(error)", cure)
+            unknown(error, reason, cure)
         }
     }
 }

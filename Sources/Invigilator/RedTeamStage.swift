@@ -106,15 +106,16 @@ final class RedTeamStage {
     }
 
     private static func failure(_ words: [UInt8]) -> SupervisorError {
-        SupervisorError(
+        let line = words.last == UInt8(ascii: "\n") ? words.dropLast() : words[...]
+        return SupervisorError(
             .hostFailed,
             operation: "run attacks on a control",
             location: "invigilator-probe",
             reason: SafeText.cleaned(
-                String(decoding: words.suffix(300), as: UTF8.self),
+                String(decoding: line.suffix(300), as: UTF8.self),
                 atMost: 300
             ),
-            remedy: "run as root on a host with all namespaces, or report this"
+            remedy: "run `invigilator doctor`, which says what this host lacks, or report this"
         )
     }
 

@@ -50,11 +50,7 @@ final class SandboxSite {
             vault: layout.vault,
             delegation: installation.delegation
         )
-        do throws(LauncherError) {
-            launcher = try LauncherClient.start(options, loop: loop)
-        } catch {
-            throw SupervisorError(error)
-        }
+        launcher = try LauncherClient.started(options, loop: loop)
         (landlock, landlockGap) = try LandlockRecords.watch(for: plans, of: launcher)
         quickSet = QuickSet(try installation.quickSetKit(layout), launcher: launcher)
         launcher.onLost = { [unowned self] in isLost = true }

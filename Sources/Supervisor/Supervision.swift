@@ -71,18 +71,16 @@ public final class Supervision {
         CurrentProcess.ignorePipeSignal()
         let loop = EventLoop()
         self.loop = loop
-        launcher = try launched { () throws(LauncherError) in
-            try LauncherClient.start(
-                LauncherOptions(
-                    executable: installation.launcher,
-                    supervisor: StateLayout.supervisor,
-                    protected: [layout.root],
-                    vault: layout.vault,
-                    delegation: installation.delegation
-                ),
-                loop: loop
-            )
-        }
+        launcher = try LauncherClient.started(
+            LauncherOptions(
+                executable: installation.launcher,
+                supervisor: StateLayout.supervisor,
+                protected: [layout.root],
+                vault: layout.vault,
+                delegation: installation.delegation
+            ),
+            loop: loop
+        )
         turn = try HostTurn(of: layout)
         let link = try PublisherLink(inputs)
         let hooks = try PublisherLink(notifying: inputs, installation)

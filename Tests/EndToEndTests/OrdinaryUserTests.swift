@@ -45,17 +45,23 @@ extension EndToEnd {
             try #require(given.end.exitCode == 0)
         }
 
-        private func run(_ words: [String], seconds: Int = 60) throws -> Ended {
-            let program = try Program(
+        private func run(
+            _ words: [String],
+            on host: [String] = [],
+            seconds: Int = 60
+        ) throws -> Ended {
+            try start(host + ["\(place)/bin/invigilator"] + words).waitForEnd(seconds: seconds)
+        }
+
+        private func start(_ words: [String]) throws -> Program {
+            try Program(
                 "/usr/bin/env",
                 [
                     "-i", "-C", "\(place)/home", "HOME=\(place)/home", "PATH=/usr/bin:/bin",
                     "setpriv", "--reuid", Self.user, "--regid", Self.user, "--clear-groups",
-                    "\(place)/bin/invigilator",
                 ] + words,
                 temporary: place
             )
-            return try program.waitForEnd(seconds: seconds)
         }
 
         private func remove() throws { try FileManager.default.removeItem(atPath: place) }
@@ -166,6 +172,80 @@ extension EndToEnd {
             #expect(ended.output.contains("children 30\n"), "\(ended)")
             #expect(ended.output.contains("memory refused\n"))
             #expect(ended.output.contains("uid 1000 map ['1000', '1000', '1']\n"))
+            try remove()
+        }
+
+        // A host as this user finds it where nobody but root may make user namespaces: the limit is that of
+        // one namespace, which this user's program leaves without a capability (user_namespaces(7)).
+        private static let hostWithoutUserNamespaces = [
+            "unshare", "--user", "--map-user", user, "--map-group", user, "--keep-caps", "sh", "-c",
+            """
+            echo 0 > /proc/sys/user/max_user_namespaces &&
+            exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"
+            """,
+            "sh",
+        ]
+
+        @Test("on a host without user namespaces doctor names no-userns, with the cure")
+        func doctorWithoutUserNamespaces() throws {
+            let host = Self.hostWithoutUserNamespaces
+            let make = ["unshare", "--user", "true"]
+            #expect(try start(make).waitForEnd(seconds: 10).code == 0, "this host has them")
+            #expect(try start(host + make).waitForEnd(seconds: 10).code == 1, "that one has none")
+            let ended = try run(["doctor", "--json"], on: host)
+            #expect(ended.code == 3, "\(ended)")
+            let json = try JSONValue(parsing: Array(ended.output.utf8), limits: .document)
+            #expect(json["assurance"] == "no-userns", "\(ended)")
+            let invariants = json["invariants"]?.arrayValue ?? []
+            #expect(invariants.count > 15)
+            for entry in invariants {
+                #expect(entry["state"] == "unknown", "\(entry)")
+                #expect(entry["cure"]?.stringValue?.contains("user.max_user_namespaces") == true)
+            }
+            try remove()
+        }
+
+        @Test(
+            "on a host without user namespaces whatever needs a sandbox is refused, and the rest works"
+        )
+        func withoutUserNamespaces() throws {
+            let host = Self.hostWithoutUserNamespaces
+            let policies = ["--directory", "night/policies"]
+            let working = [
+                ["init", "night", "--assurance", "single-uid"], ["policy", "check"] + policies,
+                ["policy", "explain", "candidate"] + policies,
+                ["policy", "diff", "candidate", "examiner"],
+                ["policy", "compile", "candidate", "-o", "candidate.plan"] + policies,
+                ["redteam", "--list"], ["agent", "list"],
+            ]
+            for words in working {
+                let ended = try run(words, on: host)
+                #expect(ended.code == 0, "\(words): \(ended)")
+            }
+            let refused = [
+                ["prepare", "night"], ["run", "night"], ["gate", "night"],
+                ["sandbox", "exec"] + policies + ["--policy", "candidate", "--", "/usr/bin/true"],
+                ["demo", "--dir", "other"], ["agent", "check", "scripted"],
+                ["benchmark", "check", "helpdesk"],
+            ]
+            for words in refused {
+                let ended = try run(words, on: host)
+                #expect(ended.code == 3, "\(words): \(ended)")
+                let last = ended.notes.split(separator: "\n").last ?? ""
+                let error =
+                    "invigilator: start the launcher: user namespaces: this host reaches no-userns: "
+                    + "user namespaces are switched off; sysctl -w user.max_user_namespaces="
+                #expect(last.hasPrefix(error), "\(words): \(ended)")
+            }
+            let attacks = try run(["redteam", "--quick"], on: host)
+            #expect(attacks.code == 3)
+            #expect(attacks.notes.contains("make a user namespace: No space left on device; run"))
+            let launcher = "\(place)/bin/invigilator-launcher"
+            let alone = try start(
+                host + [launcher, "run", "candidate.plan", "--", "/usr/bin/true"]
+            )
+            .waitForEnd(seconds: 10)
+            #expect(alone.code == 3 && alone.notes.contains("unshare: ENOSPC"), "\(alone)")
             try remove()
         }
 

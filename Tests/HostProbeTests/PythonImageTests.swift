@@ -204,12 +204,12 @@ struct HostFactsTests {
         "where AppArmor restricts user namespaces the cure is the rule that ships, elsewhere a sysctl"
     )
     func restriction() {
-        func facts(_ isRestricted: Bool) -> HostFacts {
+        func facts(_ isRestricted: Bool, isOn: Bool = true) -> HostFacts {
             HostFacts(
                 kernelRelease: "6.8",
                 landlockABI: 4,
                 controlGroups: .v2,
-                hasUserNamespaces: true,
+                hasUserNamespaces: isOn,
                 restrictsUserNamespaces: isRestricted,
                 hasSeccomp: true,
                 processors: 1,
@@ -223,7 +223,13 @@ struct HostFactsTests {
         #expect(ubuntu.userNamespaceCure(rule: rule).contains(rule))
         #expect(ubuntu.userNamespaceCure(rule: rule).contains("apparmor_parser"))
         #expect(!other.userNamespaceCure(rule: rule).contains(rule))
-        #expect(other.userNamespaceCure(rule: rule).contains("user.max_user_namespaces"))
+        #expect(other.userNamespaceCure(rule: rule).contains("container"))
+        #expect(ubuntu.userNamespaceObstacle?.contains("AppArmor") == true)
+        #expect(other.userNamespaceObstacle == nil)
+        for off in [facts(false, isOn: false), facts(true, isOn: false)] {
+            #expect(off.userNamespaceCure(rule: rule).hasPrefix("sysctl -w user.max_user"))
+            #expect(off.userNamespaceObstacle == "user namespaces are switched off")
+        }
         #expect(ubuntu.json["restricts_user_namespaces"] == true)
     }
 }
