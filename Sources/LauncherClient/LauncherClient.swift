@@ -32,7 +32,7 @@ public struct LauncherOptions: Sendable {
     }
 
     /// The level that sandboxes of this launcher have at the most.
-    var reach: AssuranceLevel {
+    public var reach: AssuranceLevel {
         if Identity.effectiveUser == 0 { return .full }
         return delegation == nil ? .singleUID : .delegated
     }

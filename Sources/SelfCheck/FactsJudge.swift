@@ -18,7 +18,7 @@ package struct FactsJudge {
         _ facts: SandboxFacts,
         plan: SandboxPlan,
         host: [String: UInt64],
-        makesDevices: Bool = true
+        makesDevices: Bool
     ) {
         self.makesDevices = makesDevices
         self.facts = facts

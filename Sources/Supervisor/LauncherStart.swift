@@ -1,6 +1,7 @@
 internal import HostProbe
 public import LauncherClient
 public import LinuxKernel
+internal import SandboxPlan
 
 extension LauncherClient {
     /// Starts a launcher and waits until it is ready, or says what the host lacks for an ordinary user's.
@@ -18,7 +19,7 @@ extension LauncherClient {
         loop: EventLoop
     ) throws(SupervisorError) -> LauncherClient {
         do throws(LauncherError) { return try start(options, loop: loop) } catch {
-            guard case .lost = error, Identity.effectiveUser != 0 else {
+            guard case .lost = error, options.reach == .singleUID else {
                 throw SupervisorError(error)
             }
             let facts = HostFacts.probe(pythonPath: nil, homes: [])

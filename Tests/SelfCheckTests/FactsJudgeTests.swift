@@ -72,7 +72,12 @@ struct FactsJudgeTests {
 
     private static func findings(_ lines: [String]) throws -> [QuickFinding] {
         let text = lines.map { $0 + "\n" }.joined()
-        return FactsJudge(SandboxFacts(Array(text.utf8)), plan: try plan(), host: host).findings
+        return FactsJudge(
+            SandboxFacts(Array(text.utf8)),
+            plan: try plan(),
+            host: host,
+            isRoot: true
+        ).findings
     }
 
     /// Probes that are missing once some lines were taken out and others put in.
