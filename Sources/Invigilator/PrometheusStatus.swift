@@ -162,6 +162,14 @@ extension StatusReport {
             counts(.tripwire, by: "wire", as: "wire")
         )
         page.add(
+            "key_changes_total",
+            .counter,
+            "Changes of the record's key: signed by the key before, or replaced without it.",
+            [("replaced", EventKind.keyReplaced), ("rotated", .keyRotated)].map { name, kind in
+                ([("kind", name)], Double(entries.count { $0.kind == kind }))
+            }
+        )
+        page.add(
             "agent_restarts_total",
             .counter,
             "How often the coding agent was started again, by how it had ended.",

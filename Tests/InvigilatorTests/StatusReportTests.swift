@@ -41,6 +41,25 @@ import Testing
         #expect(!page.contains("sealed_mean"), "what leaves the host tells what was released")
     }
 
+    @Test("a key that replaced another is counted apart from one that its predecessor signed")
+    func keyChanges() throws {
+        func counted(_ kind: EventKind) throws -> (replaced: Bool, rotated: Bool) {
+            let change: (EventKind, JSONValue) = (kind, ["public_key": "none", "by": "uid 0"])
+            let rows = Campaign.rows.dropLast() + [change]
+            let lines = try report(of: Campaign(rows: Array(rows))).prometheus.split(
+                separator: "\n"
+            )
+            func isOne(_ name: String) -> Bool {
+                lines.contains {
+                    $0.hasPrefix("invigilator_key_changes_total") && $0.contains("\"\(name)\"} 1")
+                }
+            }
+            return (isOne("replaced"), isOne("rotated"))
+        }
+        #expect(try counted(.keyReplaced) == (true, false))
+        #expect(try counted(.keyRotated) == (false, true))
+    }
+
     @Test("an extended budget has another limit")
     func extended() throws {
         let rows = Campaign.rows + [(.extended, ["iterations": 5, "by": "uid 0"])]
