@@ -76,7 +76,7 @@ struct FactsJudgeTests {
             SandboxFacts(Array(text.utf8)),
             plan: try plan(),
             host: host,
-            isRoot: true
+            makesDevices: true
         ).findings
     }
 
