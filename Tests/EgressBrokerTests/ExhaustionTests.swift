@@ -32,7 +32,8 @@ struct ExhaustionTests {
         let other = try await bench.open(2)
         let answers = await withTaskGroup(of: String.self) { group in
             for _ in 0..<4 {
-                group.addTask { [bytes = unfinished(port, bytes: 400 << 10)] in
+                // Two fit and three do not, even without the part of each that is not counted.
+                group.addTask { [bytes = unfinished(port, bytes: 480 << 10)] in
                     do {
                         return try await Talk.raw(port, bytes) { $0.contains("503") }
                     } catch { return "\(error)" }
