@@ -17,8 +17,8 @@ struct RedTeamCommand: ParsableCommand {
             must work, and in a sandbox under the shipped policy, where it must be refused for the \
             stated reason. It is closed, open, n/a (this kernel has no such feature) or broken (the \
             control did not work, so nothing is shown). An ordinary user attacks sandboxes of the \
-            level single-uid: what that level lacks a wall against is open-at-level, and what a \
-            control without root cannot do is unproven.
+            level that is reached: what single-uid lacks a wall against is open-at-level, and what \
+            a control without root cannot do is unproven.
 
             Exit codes: 0 nothing is open or broken; 5 an attack got through; 3 an attack is broken, \
             the level is below full or the host failed; 2 usage.

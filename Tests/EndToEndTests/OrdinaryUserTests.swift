@@ -105,7 +105,8 @@ extension EndToEnd {
                 refused.notes.contains("this host reaches single-uid, the policy demands full"),
                 "\(refused)"
             )
-            #expect(refused.notes.contains("run as root, or demand less"))
+            #expect(refused.notes.contains("run as root, delegate a control group and"))
+            #expect(refused.notes.contains("or demand less: `invigilator init DIR --assurance"))
             let words = ["sandbox", "exec", "--policy", "candidate", "--", "/usr/bin/true"]
             let executed = try run(words)
             #expect(executed.code == 3, "\(executed)")
