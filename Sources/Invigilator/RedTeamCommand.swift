@@ -69,6 +69,10 @@ struct RedTeamCommand: ParsableCommand {
         let chosen = try probes()
         guard !list else { return try Console.write(RedTeamList.text(chosen)) }
         let roles = try role.map { [try Self.role(named: $0)] } ?? [SandboxRole].everywhere
+        // Rooms and sandboxes are held open side by side, and a user's usual limit is for too few of them.
+        try kernel("raise the limit of open files", "redteam") { () throws(SystemError) in
+            try ProcessLimit.openFiles.set(.max)
+        }
         let facts = HostFacts.probe(pythonPath: options.python, homes: ["/root"])
         let file = try junitFile()
         let rival = try rival()
