@@ -30,13 +30,24 @@ usage_error() {
     exit 2
 }
 
+# What runs now, by process: ended with the script.
+declare -A RUNNING=()
+
+# end_running: ends every tier that runs, and the script.
+end_running() {
+    trap - INT TERM
+    if [ "${#RUNNING[@]}" -gt 0 ]; then kill -TERM "${!RUNNING[@]}" 2>/dev/null || true; fi
+    exit 130
+}
+
 # begin_tally: makes the tally file unless a caller (scripts/test) already made one.
 begin_tally() {
+    trap end_running INT TERM
     if [ -n "${INVIGILATOR_TALLY:-}" ]; then
         TALLY_IS_OURS=no
         return
     fi
-    TALLY_IS_OURS=yes
+    TALLY_IS_OURS=yes TALLY_STARTED=$SECONDS
     TALLY_FOLDER=$(mktemp -d "${TMPDIR:-/tmp}/invigilator-tally.XXXXXX")
     INVIGILATOR_TALLY="$TALLY_FOLDER/tally"
     export INVIGILATOR_TALLY
@@ -58,9 +69,9 @@ tier() {
     timeout --kill-after=20 "$((budget * 3))" "$@" >"$folder/output" 2>&1 </dev/null &
     command=$!
     # timeout leads a process group of its own and passes the signal on to it.
-    trap 'kill -TERM "$command" 2>/dev/null || true; exit 130' INT TERM
+    RUNNING[$command]=yes
     wait "$command" || status=$?
-    trap - INT TERM
+    unset "RUNNING[$command]"
     seconds=$((SECONDS - started))
     # A process that outlived its tier still holds the pipe: a failure, but it must not hold up
     # the run.
@@ -72,6 +83,30 @@ tier() {
     wait "$writer" || true
     record_tier "$name" "$budget" "$seconds" "$status" "$folder/log"
     rm -rf -- "$folder"
+    return "$status"
+}
+
+# beside LABEL COMMAND [ARGUMENT…]: runs a command (a tier, say) beside what follows; its words are kept.
+beside() {
+    local label=$1
+    shift
+    (
+        RUNNING=()
+        trap end_running TERM
+        "$@"
+    ) >"$TALLY_FOLDER/beside-$label" 2>&1 &
+    RUNNING[$!]=yes
+    BESIDE[$label]=$!
+}
+declare -A BESIDE=()
+
+# joined LABEL: waits for what runs beside, prints its words, and has its status; nothing if none does.
+joined() {
+    local status=0
+    if [ -z "${BESIDE[$1]:-}" ]; then return 0; fi
+    wait "${BESIDE[$1]}" || status=$?
+    cat "$TALLY_FOLDER/beside-$1"
+    unset "RUNNING[${BESIDE[$1]}]" "BESIDE[$1]"
     return "$status"
 }
 
@@ -96,11 +131,11 @@ record_tier() {
 end_tally() {
     if [ "$TALLY_IS_OURS" = no ]; then return 0; fi
     say ""
-    awk -F '\t' '
+    awk -F '\t' -v elapsed="$((SECONDS - TALLY_STARTED))" '
         BEGIN { printf "%-32s %8s %8s %8s %8s\n", "tier", "passed", "failed", "seconds", "budget" }
         { printf "%-32s %8d %8d %8d %8d\n", $1, $2, $3, $4, $5
-          passed += $2; failed += $3; seconds += $4; budget += $5 }
-        END { printf "%-32s %8d %8d %8d %8d\n", "all", passed, failed, seconds, budget
+          passed += $2; failed += $3; budget += $5 }
+        END { printf "%-32s %8d %8d %8d %8d\n", "all (some side by side)", passed, failed, elapsed, budget
               printf "%d passed, %d failed\n", passed, failed
               exit (failed > 0 || passed == 0) ? 1 : 0 }' "$INVIGILATOR_TALLY"
 }

@@ -81,7 +81,7 @@ public final class ExamRun {
             fail(.launcherLost(.lost(during: "run an exam")))
         }
         defer { site.launcher.onLost = onLost }
-        start(examinerPlan)
+        start(try scaled(examinerPlan))
         wait { isOver }
         removeEverything()
         if let failure { throw failure }
@@ -94,6 +94,16 @@ public final class ExamRun {
             candidatePlan: site.candidatePlan.digest,
             examinerPlan: examinerPlan.digest
         )
+    }
+
+    // One examiner serves all rollouts, and its policy says what it may take for one of them.
+    private func scaled(_ plan: CompiledPlan) throws(ExamRunError) -> CompiledPlan {
+        do throws(PlanError) {
+            var plan = try plan.plan()
+            let all = UInt64(plan.limits.objects) * UInt64(order.rolloutCount)
+            plan.limits.objects = UInt32(min(all, UInt64(CountedCalls.most)))
+            return CompiledPlan(plan)
+        } catch { throw .badPlan(error) }
     }
 
     private var isOver: Bool {
@@ -177,7 +187,7 @@ public final class ExamRun {
     private var isDeaf: Bool {
         switch failure {
         case .launcherLost, .loop: true
-        case .order, .noExaminerPlan, .leftBehind, nil: false
+        case .order, .noExaminerPlan, .badPlan, .leftBehind, nil: false
         }
     }
 

@@ -1,6 +1,7 @@
 public import ExamResults
 public import LauncherClient
 public import LinuxKernel
+public import SandboxPlan
 
 /// Why an exam could not be run to a report at all.
 ///
@@ -11,6 +12,8 @@ public enum ExamRunError: Error, Sendable, Equatable {
     case order(ExamError)
     /// The site has no examiner plan for the order's split.
     case noExaminerPlan(Split)
+    /// The examiner's plan cannot be read.
+    case badPlan(PlanError)
     /// The launcher is gone, and with it every sandbox.
     case launcherLost(LauncherError)
     /// The loop cannot wait for events.
@@ -27,6 +30,7 @@ extension ExamRunError: CustomStringConvertible {
         case .noExaminerPlan(let split):
             "run an exam: split \(split.rawValue): no plan for its examiner; remedy: resolve the"
                 + " examiner's policy with this split's vault"
+        case .badPlan(let error): "run an exam: \(error)"
         case .launcherLost(let error): "run an exam: \(error)"
         case .loop(let error):
             "run an exam: event loop: \(error); remedy: free memory or descriptors and run again"

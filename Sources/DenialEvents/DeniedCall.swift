@@ -1,14 +1,19 @@
 internal import FilterLint
+internal import SandboxPlan
 internal import SeccompCompiler
 
 /// Names of what is told.
 enum DeniedCall {
+    /// The kind of a call for which the sandbox's limit of objects left no room; as init writes it.
+    static let ofLimit = UInt32.max - 1
+
     /// What the kinds beyond the eighth of one call are counted as.
     private static let others = UInt32.max
 
     private static let names: [UInt32: String] = {
         var names: [UInt32: String] = [:]
-        for name in ToldCalls.whole + ["socket", "clone", "ioctl"] {
+        let counted = CountedCalls.all.map(\.name)
+        for name in ToldCalls.whole + counted + ["clone", "ioctl"] {
             // Each name of the list was compiled into a filter.
             do throws(SeccompError) { names[try SyscallNumbers.number(of: name)] = name } catch {}
         }
@@ -19,7 +24,8 @@ enum DeniedCall {
 
     /// What a call would have done, as far as its first argument says.
     static func kind(of argument: UInt32, call: String) -> String {
-        switch call {
+        if argument == ofLimit { return "more than limits.objects" }
+        return switch call {
         case "socket":
             ToldCalls.families.first { $0.number == argument }?.name ?? other(argument)
         case "clone", "unshare": namespaces(argument)

@@ -61,7 +61,9 @@ package struct BrokerService: Sendable {
                     let desk = listener.desk
                     listeners.addTask {
                         await listener.run()
+                        for pool in desk.pools.values { await pool.cut() }
                         report(.closed(listener: terms.listener, desk.totals))
+                        for pool in desk.pools.values { await pool.shutDown() }
                     }
                     report(.opened(listener: terms.listener))
                 case .hold(let number): state.desks[number]?.hold()
@@ -73,7 +75,6 @@ package struct BrokerService: Sendable {
             }
             listeners.cancelAll()
         }
-        await state.calls?.shutDown()
         do {
             try await pool.shutdownGracefully()
             try await names.shutdownGracefully()
@@ -139,7 +140,12 @@ package struct BrokerService: Sendable {
                 limit: settings.listenerBodies,
                 partOf: terms.roles.first.flatMap { calls.bodies[$0.role] }
             )
-            let desk = ListenerDesk(terms, trace: trace, bodies: bodies)
+            let desk = ListenerDesk(
+                terms,
+                trace: trace,
+                bodies: bodies,
+                pools: calls.pools(for: terms)
+            )
             let listener = try await ListenerService(
                 desk: desk,
                 number: number,

@@ -21,6 +21,9 @@ package struct BrokerSettings: Sendable {
     package var stalled = TimeAmount.seconds(120)
     /// How long a provider may take to accept a connection, TLS included.
     package var connect = TimeAmount.seconds(10)
+    /// How long a connection to a provider waits for its next request: less than any provider's time, so
+    /// that no request meets a connection that just ended.
+    package var spare = TimeAmount.seconds(20)
     /// How long a provider may be silent; models think before the first token.
     package var silent = TimeAmount.minutes(10)
     /// From the request to the last byte of the answer.

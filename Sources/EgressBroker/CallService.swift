@@ -9,7 +9,7 @@ internal import StrictJSON
 struct CallService: Sendable {
     let settings: BrokerSettings
     let accounts: Accounts
-    let upstreams: [String: UpstreamPool]
+    let upstreams: [String: Upstream]
     let cassette: Cassette?
     /// What the bodies of all listeners of a role may take, so that no role takes another's.
     let bodies: [ModelRole: BodyMemory]
@@ -33,9 +33,9 @@ struct CallService: Sendable {
                 ($0, BodyMemory(limit: settings.roleBodies))
             }
         )
-        var upstreams: [String: UpstreamPool] = [:]
+        var upstreams: [String: Upstream] = [:]
         for terms in configuration.upstreams {
-            upstreams[terms.name] = try UpstreamPool(
+            upstreams[terms.name] = try Upstream(
                 terms,
                 settings: settings,
                 resolver: resolver,
@@ -63,9 +63,19 @@ struct CallService: Sendable {
         }
     }
 
-    /// Ends every connection to a provider.
-    func shutDown() async {
-        for upstream in upstreams.values { await upstream.shutDown() }
+    /// A listener's own ways to the providers that its roles may ask; none to one whose answers are played.
+    func pools(for terms: ListenerTerms) -> [String: UpstreamPool] {
+        var pools: [String: UpstreamPool] = [:]
+        for role in terms.roles where !isPlayed(to: role.role) {
+            let name = role.pin.upstream
+            guard pools[name] == nil, let upstream = upstreams[name] else { continue }
+            pools[name] = UpstreamPool(to: upstream)
+        }
+        return pools
+    }
+
+    private func isPlayed(to role: ModelRole) -> Bool {
+        role == Cassette.role && cassette?.mode == .replay
     }
 
     /// Tells the supervisor of something at a listener.

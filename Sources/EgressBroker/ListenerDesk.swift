@@ -24,10 +24,18 @@ final class ListenerDesk: Sendable {
     let trace: TraceFile?
     /// What its bodies may take.
     let bodies: BodyMemory
+    /// Its ways to providers, by their names.
+    let pools: [String: UpstreamPool]
     private let state = Mutex(State())
 
-    init(_ terms: ListenerTerms, trace: TraceFile?, bodies: BodyMemory) {
+    init(
+        _ terms: ListenerTerms,
+        trace: TraceFile?,
+        bodies: BodyMemory,
+        pools: [String: UpstreamPool]
+    ) {
         self.terms = terms
+        self.pools = pools
         self.bodies = bodies
         self.trace = terms.isSealed ? nil : trace
     }

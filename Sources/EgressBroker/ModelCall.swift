@@ -101,6 +101,7 @@ struct ModelCall {
             return nil
         }
         guard let upstream = service.upstreams[request.pin.upstream],
+            let pool = desk.pools[request.pin.upstream],
             let path = upstream.name.path(of: request.route, model: request.pin.model)
         else {
             try await fail(.noUpstream, writer)
@@ -120,7 +121,7 @@ struct ModelCall {
         outgoing.body = .bytes(request.bodyBytes)
         isSent = true
         do {
-            return try await upstream.execute(outgoing, until: deadline) { reason in
+            return try await pool.execute(outgoing, until: deadline) { reason in
                 service.note(ModelEvent(.upstreamFailed, reason), desk, role: role.role)
             }
         } catch {

@@ -3,81 +3,41 @@ internal import BrokerProtocol
 internal import Glibc
 internal import ModelDialects
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import Synchronization
 
-/// Why a provider could not be asked.
-enum UpstreamError: Error {
-    /// The resolver knows no address.
-    case unresolved(String)
-    /// An address that no provider on the internet has.
-    case privateAddress(String)
-    /// No connection could be made; nothing was sent.
-    case unreachable(String)
-    /// It took longer than a call may, though it was never silent for long.
-    case overtime
-    /// What it says is longer than an answer may be.
-    case tooLong
-}
-
-/// One provider: its name, its addresses that passed the rule, and the connections to them.
+/// The connections of one listener to one provider, with what was looked up and agreed on for them.
+///
+/// A sandbox has a pool for itself: a warm connection, a TLS session and an answer of the resolver say
+/// that somebody asked before, and who takes part in a sealed exam must tell nobody after it.
 final class UpstreamPool: Sendable {
     // One client for each address. An address was checked before, and its client connects to it and
     // to no other, whatever the resolver says later.
     private struct Lanes: Sendable {
         var clients: [String: HTTPClient] = [:]
         var current: String?
+        // What is asked of the resolver before the first call.
+        var lookUp: Task<[[UInt8]], any Error>?
+        var connections: [ObjectIdentifier: any Channel] = [:]
+        var isEnded = false
     }
 
-    let terms: UpstreamTerms
-    let name: UpstreamName
-    private let settings: BrokerSettings
-    private let resolver: NameResolver
-    private let group: any EventLoopGroup
-    private let trust: [NIOSSLCertificate]
-    private let lanes = Mutex(Lanes())
+    private let upstream: Upstream
+    private let lanes: Mutex<Lanes>
 
-    init(
-        _ terms: UpstreamTerms,
-        settings: BrokerSettings,
-        resolver: NameResolver,
-        group: any EventLoopGroup
-    ) throws(BrokerFailure) {
-        self.terms = terms
-        self.settings = settings
-        self.resolver = resolver
-        self.group = group
-        let location = "upstream \(terms.name)"
-        do throws(UpstreamNameError) {
-            name = try UpstreamName(parsing: terms.url)
-        } catch {
-            throw BrokerFailure(
-                operation: "read the address of a provider",
-                location: location,
-                reason: "\(error)",
-                remedy: "write https://HOST[:PORT][/PATH]"
-            )
-        }
-        guard name.isSecure || terms.allowsPlainHTTP else {
-            throw BrokerFailure(
-                operation: "read the address of a provider",
-                location: location,
-                reason: "http without TLS",
-                remedy: "use https, or allow plain http for this provider"
-            )
-        }
-        do {
-            trust = try terms.trust.map { try NIOSSLCertificate.fromPEMBytes(Array($0.utf8)) } ?? []
-        } catch {
-            throw BrokerFailure(
-                operation: "read the certificates of a provider",
-                location: location,
-                reason: "not PEM",
-                remedy: "give the certificates of its authority as PEM"
-            )
-        }
+    /// Makes a pool without a connection, and has the provider's name looked up.
+    ///
+    /// It is looked up for each listener, whether its sandbox will ask or not: the host's resolver keeps
+    /// answers for a while, so that the next look-up tells whether there was one.
+    init(to upstream: Upstream) {
+        self.upstream = upstream
+        let host = upstream.name.host
+        let isName = AddressText.literal(host) == nil
+        let resolver = upstream.resolver
+        lanes = Mutex(
+            Lanes(lookUp: isName ? Task { try await resolver.addresses(host) } : nil)
+        )
     }
 
     /// Asks the provider.
@@ -106,7 +66,7 @@ final class UpstreamPool: Sendable {
                 lanes.withLock { $0.current = nil }
                 addresses.removeFirst()
                 guard !addresses.isEmpty else { throw UpstreamError.unreachable("\(error)") }
-                retried("\(terms.name): no connection to one address; the next is tried")
+                retried("\(upstream.terms.name): no connection to one address; the next is tried")
             }
         }
     }
@@ -114,16 +74,23 @@ final class UpstreamPool: Sendable {
     // The address in use, or what the resolver says now; every answer must pass the rule, because
     // a name with one public and one private address is how rebinding begins.
     private func checkedAddresses() async throws -> [String] {
-        if let address = lanes.withLock({ $0.current }) { return [address] }
+        let (current, begun) = lanes.withLock { ($0.current, $0.lookUp) }
+        if let current { return [current] }
+        let host = upstream.name.host
         let found: [[UInt8]]
-        if let literal = AddressText.literal(name.host) {
+        if let literal = AddressText.literal(host) {
             found = [literal]
+        } else if let begun {
+            // What it says is used once: the call after a failure asks again.
+            defer { lanes.withLock { $0.lookUp = nil } }
+            found = try await begun.value
         } else {
-            found = try await resolver.addresses(name.host)
+            found = try await upstream.resolver.addresses(host)
         }
-        guard !found.isEmpty else { throw UpstreamError.unresolved(name.host) }
-        for address in found where !terms.allowsAnyAddress && !UpstreamName.isPublic(address) {
-            throw UpstreamError.privateAddress(name.host)
+        guard !found.isEmpty else { throw UpstreamError.unresolved(host) }
+        let isAnyAllowed = upstream.terms.allowsAnyAddress
+        for address in found where !isAnyAllowed && !UpstreamName.isPublic(address) {
+            throw UpstreamError.privateAddress(host)
         }
         return found.prefix(4).map(AddressText.of)
     }
@@ -132,23 +99,22 @@ final class UpstreamPool: Sendable {
         lanes.withLock { lanes in
             lanes.current = address
             if let client = lanes.clients[address] { return client }
-            let made = client(to: address)
+            let made = makeClient(to: address)
             lanes.clients[address] = made
             return made
         }
     }
 
-    private func client(to address: String) -> HTTPClient {
+    private func makeClient(to address: String) -> HTTPClient {
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls,
             redirectConfiguration: .disallow,
             timeout: HTTPClient.Configuration.Timeout(
-                connect: settings.connect,
-                read: settings.silent
+                connect: upstream.settings.connect,
+                read: upstream.settings.silent
             ),
             connectionPool: HTTPClient.Configuration.ConnectionPool(
-                // Shorter than any provider's, so that no request meets a connection that just ended.
-                idleTimeout: .seconds(20),
+                idleTimeout: upstream.settings.spare,
                 concurrentHTTP1ConnectionsPerHostSoftLimit: 1024
             ),
             proxy: nil,
@@ -156,17 +122,24 @@ final class UpstreamPool: Sendable {
         )
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
-        if AddressText.literal(name.host) == nil {
-            configuration.dnsOverride = [name.host: address]
+        configuration.http1_1ConnectionDebugInitializer = { [weak self] channel in
+            channel.eventLoop.makeCompletedFuture { try self?.keep(channel) }
         }
-        return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+        let host = upstream.name.host
+        if AddressText.literal(host) == nil {
+            configuration.dnsOverride = [host: address]
+        }
+        return HTTPClient(
+            eventLoopGroupProvider: .shared(upstream.group),
+            configuration: configuration
+        )
     }
 
     private var tls: TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         tls.certificateVerification = .fullVerification
-        if !trust.isEmpty { tls.trustRoots = .certificates(trust) }
+        if !upstream.trust.isEmpty { tls.trustRoots = .certificates(upstream.trust) }
         return tls
     }
 
@@ -183,10 +156,49 @@ final class UpstreamPool: Sendable {
         }
     }
 
-    /// Ends every connection.
+    // MARK: - the end
+
+    // Called on the connection's loop, as soon as there is one.
+    private func keep(_ channel: any Channel) throws {
+        try channel.pipeline.syncOperations.addHandler(ConnectionCut(), position: .first)
+        let isLate = lanes.withLock { lanes in
+            guard !lanes.isEnded else { return true }
+            lanes.connections[ObjectIdentifier(channel)] = channel
+            return false
+        }
+        guard !isLate else { return ConnectionCut.cut(channel) }
+        channel.closeFuture.whenComplete { [weak self] _ in
+            self?.lanes.withLock {
+                _ = $0.connections.removeValue(forKey: ObjectIdentifier(channel))
+            }
+        }
+    }
+
+    /// Cuts every connection; on return none is open.
+    ///
+    /// By a reset: a goodbye is one that the provider may leave unanswered, and of a connection that was
+    /// reset the kernel keeps nothing.
+    func cut() async {
+        let (open, lookUp) = lanes.withLock { lanes in
+            lanes.isEnded = true
+            return (Array(lanes.connections.values), lanes.lookUp)
+        }
+        lookUp?.cancel()
+        for channel in open {
+            channel.eventLoop.execute { ConnectionCut.cut(channel) }
+        }
+        for channel in open {
+            do { try await channel.closeFuture.get() } catch {
+                // Closed all the same.
+            }
+        }
+    }
+
+    /// Ends the clients, after ``cut()``: one that still waits for an answer to its first packet ends when
+    /// it has that, or no more time.
     func shutDown() async {
         let clients = lanes.withLock { lanes in
-            defer { lanes = Lanes() }
+            defer { lanes.clients = [:] }
             return lanes.clients.values
         }
         for client in clients {
@@ -195,11 +207,32 @@ final class UpstreamPool: Sendable {
             } catch {
                 Complaint.print(
                     operation: "close the connections to a provider",
-                    location: "upstream \(terms.name)",
+                    location: "upstream \(upstream.terms.name)",
                     reason: "\(error)",
                     remedy: "report this"
                 )
             }
+        }
+    }
+}
+
+/// Closes a connection from below TLS, which would say goodbye and wait for the answer.
+///
+/// It is at the head of the pipeline and lets everything pass.
+private final class ConnectionCut: ChannelOutboundHandler {
+    typealias OutboundIn = Never
+
+    /// Resets a connection that has such a handler; on the connection's loop.
+    static func cut(_ channel: any Channel) {
+        do {
+            let head = try channel.pipeline.syncOperations.context(handlerType: Self.self)
+            if let options = channel as? any SocketOptionProvider {
+                // SO_LINGER of zero seconds, socket(7): the close resets.
+                _ = options.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            }
+            head.close(promise: nil)
+        } catch {
+            // It has ended, and has no handlers any more.
         }
     }
 }

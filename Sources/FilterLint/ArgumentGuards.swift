@@ -30,6 +30,11 @@ enum ArgumentGuards {
             "the option must be compared in full, and those that change filters, memory layout, "
                 + "capabilities, tracing or core scheduling are always refused"
         ),
+        "fcntl": (
+            1,
+            "the command must be compared in full; F_NOTIFY, F_SETSIG, F_SETOWN, F_SETOWN_EX, leases, "
+                + "delegations and write hints are always refused"
+        ),
         "personality": (0, "only 0 and the query 0xffffffff are allowed"),
         "madvise": (
             2,

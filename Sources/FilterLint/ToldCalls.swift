@@ -86,9 +86,22 @@ public enum ToldCalls {
 extension FilterLint {
     /// Compiles a list of rules that has no problem, with the refusals that are told.
     ///
+    /// - Parameters:
+    ///   - rules: what is allowed.
+    ///   - counts: whether calls that take numbers of the host's counters are counted, for which the payload
+    ///     has to hand over a listener.
+    /// - Returns: the filter.
     /// - Throws: `SeccompError`, the first problem.
-    public static func compiled(_ rules: [SyscallRule]) throws(SeccompError) -> CompiledFilter {
+    public static func compiled(
+        _ rules: [SyscallRule],
+        counting counts: Bool = false
+    ) throws(SeccompError) -> CompiledFilter {
         if let problem = problems(in: rules).first { throw problem }
-        return try SeccompCompiler.compile(rules, telling: ToldCalls.rules(besides: rules))
+        if counts, !rules.contains(SyscallRule("sendmsg")) { throw .missingCall("sendmsg") }
+        return try SeccompCompiler.compile(
+            rules,
+            telling: ToldCalls.rules(besides: rules),
+            counting: counts
+        )
     }
 }

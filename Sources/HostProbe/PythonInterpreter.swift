@@ -62,6 +62,23 @@ public struct PythonInterpreter: Sendable, Equatable {
         standardLibrary = library.path
     }
 
+    /// A place on the way to the program or its library that somebody besides root could change; nil where
+    /// there is none.
+    public func placeOfOthers() -> String? {
+        for path in [self.path, standardLibrary + "/os.py"] {
+            var place = ""
+            let parts = path.split(separator: "/")
+            for (index, part) in parts.enumerated() {
+                place += "/\(part)"
+                guard let status = HostFile.status(place), status.owner == 0 else { return place }
+                // In a sticky directory nobody replaces what is root's (S_ISVTX in inode(7)).
+                let isSticky = status.permissions & 0o1000 != 0 && index < parts.count - 1
+                if status.permissions & 0o022 != 0, !isSticky { return place }
+            }
+        }
+        return nil
+    }
+
     /// The standard library of a program: the one its name tells, or the only one there is.
     private static func library(
         prefix: String,

@@ -104,6 +104,7 @@ struct RunCommand: ParsableCommand {
         var state: CampaignState?
         try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
             try requirePrices(supervision.inputs.config)
+            try Preparation(supervision, progress: Session.report).complete()
             let shell = try LoopShell(
                 supervision,
                 rules: LoopRules(supervision.inputs.config),
@@ -176,6 +177,7 @@ struct GateCommand: ParsableCommand {
                 let supervision = try Session.begin(experiment)
                 var answer = JSONValue.null
                 try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
+                    try Preparation(supervision, progress: Session.report).complete()
                     answer = try OperatorExam(supervision, progress: Session.report).gate()
                 }
                 try Session.end(supervision)
@@ -215,6 +217,7 @@ struct BenchmarkCommand: ParsableCommand {
         let supervision = try Session.begin(experiment)
         var answer = JSONValue.null
         try Session.telling(supervision, to: nil) { () throws(SupervisorError) in
+            try Preparation(supervision, progress: Session.report).complete()
             answer = try OperatorExam(supervision, progress: Session.report).train(taskIds)
         }
         try Session.end(supervision)
@@ -289,6 +292,12 @@ enum Session {
         )
         let supervision = try Supervision(inputs, layout: layout, installation: installation)
         announce(supervision.measured)
+        if inputs.config.isolation == .experiment {
+            StandardError.print(
+                "ISOLATION experiment, not host: other coding agents run beside sealed exams; what they can"
+                    + " be told live is not bounded"
+            )
+        }
         return supervision
     }
 

@@ -51,7 +51,9 @@ package enum Invariant: String, Sendable, CaseIterable {
         case .refusedCalls:
             "seccomp: refused by default, with EPERM, clone3 and io_uring with ENOSYS"
         case .sideChannels:
-            "seccomp: no call that shows or steers pages; procfs without the host's counters, read back"
+            "seccomp: no call that shows or steers pages; procfs without the host's counters, those of "
+                + "its network included, read back; "
+                + "a limit of what takes numbers of the host"
         case .landlock: "Landlock, which says again what the mounts say"
         case .coreDumps: "RLIMIT_CORE 0"
         case .wallClock: "the launcher: a wall clock in every plan"
@@ -71,7 +73,7 @@ package enum Invariant: String, Sendable, CaseIterable {
         case .privateRoot: [.privateRoot]
         case .noCapability: [.capabilities]
         case .nativeFilter, .refusedCalls: [.filter]
-        case .sideChannels: [.filter, .pid]
+        case .sideChannels: [.filter, .pid, .netFiles, .objects]
         case .landlock: [.landlock]
         case .coreDumps, .limits: [.limits]
         case .descriptors: [.descriptors]

@@ -24,6 +24,10 @@ final class RedTeamRoom {
         python: String,
         on site: SandboxSite
     ) throws(SupervisorError) {
+        // Attacks find out where they are from a procfs, and some are made on one; they get the most that a
+        // policy can give them.
+        var plan = plan
+        if plan.proc == .none { plan.proc = .pidOnly }
         self.plan = plan
         self.site = site
         self.python = python
@@ -188,7 +192,10 @@ final class RedTeamRoom {
     func attack(_ words: [String], _ settings: [String: String]) throws(SupervisorError) -> Guest {
         let own = Self.settings(settings, in: plan)
         let told = own.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return try start([Self.program(of: role), "run"] + Self.leniency + told + words)
+        return try start([Self.program(of: role), "run"] + Self.leniency + told + words) { plan in
+            // Some hundred attacks share one sandbox, and one of them tries every port.
+            if plan.limits.objects > 0 { plan.limits.objects = CountedCalls.most }
+        }
     }
 
     /// A sandbox that is given no more words than a plan allows.
@@ -288,6 +295,7 @@ final class RedTeamRoom {
         return switch load {
         case .eat: Int(limits.memory.bytes >> 20) + 64
         case .print: Int(limits.output.bytes >> 20) + 1
+        case .takeObjects: Int(limits.objects) + 16
         case .swallowSignals, .stopItself: Int(wall?.count ?? 1000) + 300
         case .leaveDaemon: 300
         }

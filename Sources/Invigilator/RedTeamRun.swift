@@ -216,6 +216,7 @@ final class RedTeamRun {
         switch load {
         case .eat: 1088
         case .print: 5
+        case .takeObjects: 1000
         case .swallowSignals, .stopItself, .leaveDaemon: 300
         }
     }

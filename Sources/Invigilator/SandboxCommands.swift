@@ -56,6 +56,11 @@ struct SandboxExecCommand: ParsableCommand {
     @Option(help: "Show an examiner the train tasks of this experiment.")
     var experiment: String?
 
+    @Flag(
+        help: "Move the host's counters on afterwards, as after a sealed exam of one rollout."
+    )
+    var sealed = false
+
     @OptionGroup var options: PolicyOptions
 
     @Argument(parsing: .postTerminator, help: "The program and its arguments.")
@@ -77,6 +82,7 @@ struct SandboxExecCommand: ParsableCommand {
             logging: [compiled]
         )
         let run = SandboxRun(site: site, plan: plan, compiled: compiled, command: command)
+        let cover = try sealed ? SealedCover(of: plan) : nil
         let outcome: SandboxOutcome
         do throws(SupervisorError) {
             outcome = try run.carryOut()
@@ -85,6 +91,7 @@ struct SandboxExecCommand: ParsableCommand {
             throw error
         }
         try site.close()
+        try cover?.finish()
         try report(outcome, to: result)
         guard outcome.status == 0 else { throw ExitCode(outcome.status) }
     }

@@ -26,6 +26,8 @@ struct SandboxRepeatCommand: ParsableCommand {
     var policy = "candidate"
     @Option(help: "How many launches.")
     var count = 100
+    @Option(help: "Milliseconds between the end of one and the launch of the next.")
+    var gap: UInt64 = 0
     @Flag(help: "Kill each when it first prints, and time its end.")
     var kill = false
     @Flag(help: "Print JSON.")
@@ -54,6 +56,7 @@ struct SandboxRepeatCommand: ParsableCommand {
         var times = LaunchTimes()
         var previous: RunningSandbox?
         for _ in 0..<count {
+            try pass(.milliseconds(gap), site)
             let (sandbox, total) = try launch(compiled, plan, trees, site)
             times.add(sandbox.steps, total)
             if let previous { try check(previous, site) }
@@ -62,6 +65,14 @@ struct SandboxRepeatCommand: ParsableCommand {
         if let previous { try check(previous, site) }
         try site.close()
         try Console.write(json ? times.json(compiled).prettyText() : times.text(compiled))
+    }
+
+    /// Serves the launcher's messages for a time.
+    private func pass(_ time: Nanoseconds, _ site: SandboxSite) throws {
+        guard gap > 0 else { return }
+        var isOver = false
+        _ = site.loop.at(MonotonicTime.now.advanced(by: time)) { isOver = true }
+        try site.loop.run(until: { isOver })
     }
 
     private func launch(
@@ -154,8 +165,10 @@ private struct LaunchTimes {
         totals.append(UInt64(total.count / 1000))
     }
 
-    private static func median(_ values: [UInt64]) -> UInt64 {
-        values.isEmpty ? 0 : values.sorted()[values.count / 2]
+    private static func median(_ values: [UInt64]) -> UInt64 { quantile(values, 50) }
+
+    private static func quantile(_ values: [UInt64], _ percent: Int) -> UInt64 {
+        values.isEmpty ? 0 : values.sorted()[values.count * percent / 100]
     }
 
     private var medians: [(step: SetupStep, microseconds: UInt64)] {
@@ -166,7 +179,10 @@ private struct LaunchTimes {
 
     func text(_ plan: CompiledPlan) -> String {
         var lines = medians.map { "\($0.step): \($0.microseconds) us" }
-        lines.append("launch to end: \(Self.median(totals)) us, least \(totals.min() ?? 0) us")
+        lines.append(
+            "launch to end: \(Self.median(totals)) us, p90 \(Self.quantile(totals, 90)) us, "
+                + "least \(totals.min() ?? 0) us"
+        )
         lines.append("plan \(plan.digest), \(totals.count) launches")
         return lines.joined(separator: "\n")
     }
@@ -177,6 +193,7 @@ private struct LaunchTimes {
             "plan_digest": .string("\(plan.digest)"),
             "count": JSONValue(totals.count),
             "median_us": .integer(Int64(Self.median(totals))),
+            "p90_us": .integer(Int64(Self.quantile(totals, 90))),
             "least_us": .integer(Int64(totals.min() ?? 0)),
             "steps_us": .object(
                 Dictionary(

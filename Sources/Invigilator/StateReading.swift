@@ -82,7 +82,7 @@ struct RecordedExperiment {
     init(_ directory: String, layout: StateLayout) throws(SupervisorError) {
         experiment = try Experiment.open(directory)
         self.layout = layout
-        configuration = Self.read("\(experiment.directory)/experiment_config.yaml")
+        configuration = Self.read(experiment)
         try StateAccess.enter(layout)
         do throws(LedgerError) {
             reader = try LedgerReader.open(at: layout.ledger(experiment.id))
@@ -92,9 +92,9 @@ struct RecordedExperiment {
     }
 
     // A person who broke the file sees so in `status`; the record is shown all the same.
-    private static func read(_ path: String) -> [UInt8]? {
+    private static func read(_ experiment: Experiment) -> [UInt8]? {
         do throws(SystemError) {
-            return try Descriptor.open(path, [.read, .nonBlocking]).readAll(limit: 1 << 20)
+            return try experiment.folder.contents(of: "experiment_config.yaml", limit: 1 << 20)
         } catch {
             return nil
         }

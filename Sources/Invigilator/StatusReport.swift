@@ -3,6 +3,7 @@ internal import Gate
 package import IterationLoop
 package import Ledger
 package import StrictJSON
+internal import Supervisor
 internal import Workspace
 
 /// Where an experiment stands, for people and programs; made from values alone.
@@ -154,6 +155,12 @@ package struct StatusReport {
                     "experiment_config.yaml cannot be read, so limits of budgets are not shown"
                 )
             }
+            if genesis.isolation == .experiment {
+                warnings.append(
+                    "isolation: experiment: other coding agents of the host run beside sealed exams, so live"
+                        + " channels are not bounded"
+                )
+            }
             if genesis.assurance != "full" {
                 warnings.append("the host's assurance level was \(genesis.assurance), not full")
             }
@@ -181,8 +188,11 @@ package struct StatusReport {
             "experiment": text(state.genesis?.experiment),
             "benchmark": text(state.genesis?.benchmark),
             "assurance": text(state.genesis?.assurance),
+            "isolation": text(state.genesis?.isolation.rawValue),
             "phase": .string(phase), "running": .bool(isRunning), "paused": .bool(isPaused),
-            "frozen": surroundings.control?["frozen"] ?? .null, "last_end": text(lastEnd),
+            "frozen": surroundings.control?["frozen"] ?? .null,
+            "waiting": surroundings.control?["waiting"] ?? .null,
+            "agent_time": surroundings.control?["agent_time"] ?? .null, "last_end": text(lastEnd),
             "iteration": JSONValue(state.iteration), "open_ticket": text(state.open?.intent.ticket),
             "best": bestJSON, "baseline": baselineJSON,
             "floors": .array(state.floors.map(Self.json(of:))),
@@ -324,9 +334,14 @@ package struct StatusReport {
     private var phaseText: String {
         var text = isRunning ? "running: \(phase)" : phase
         if isPaused { text += ", paused" }
+        if let waiting { text += "; \(waiting)" }
         if let ticket = state.open?.intent.ticket { text += ", judging \(ticket)" }
         if !isRunning, phase == "ended", let lastEnd { text += ": \(SafeText.cleaned(lastEnd))" }
         return text
+    }
+
+    private var waiting: String? {
+        surroundings.control?["waiting"].flatMap { TurnWait.text(of: $0, at: surroundings.now) }
     }
 
     private var recordText: String {

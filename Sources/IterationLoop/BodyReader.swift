@@ -202,6 +202,15 @@ struct BodyReader {
         guard let word = Word(rawValue: text) else { throw refused("\(name) is unknown") }
         return word
     }
+
+    mutating func optionalWord<Word: RawRepresentable>(
+        _ name: String,
+        _ type: Word.Type
+    ) throws(LoopError) -> Word? where Word.RawValue == String {
+        guard let text = try optionalString(name) else { return nil }
+        guard let word = Word(rawValue: text) else { throw refused("\(name) is unknown") }
+        return word
+    }
 }
 
 /// Writes the body of a ledger row; what is absent is left out.

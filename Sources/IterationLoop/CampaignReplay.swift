@@ -180,7 +180,7 @@ extension CampaignState {
         }
         try checkArms(record)
         if record.purpose == .train { usage.trainRuns += 1 }
-        if record.purpose == .sealed { open?.sealedBegan = true }
+        if record.purpose == .sealed { open?.sealedExams += 1 }
         // A test is spent when it begins: whoever can void its exam gets none back.
         if record.purpose == .sealed, record.incumbent != nil { usage.tests += 1 }
         runningExam = record
@@ -193,6 +193,10 @@ extension CampaignState {
         let trials = record.split == .test ? genesis?.rules.trials ?? 1 : 1
         guard record.incumbent == other, record.trials == trials else {
             throw Contradiction("it has other trials or another incumbent than the rules want")
+        }
+        let channels = record.split == .test ? genesis?.liveChannels ?? .closed : .closed
+        guard record.liveChannels == channels else {
+            throw Contradiction("it froze others than the genesis row says")
         }
     }
 
@@ -216,7 +220,8 @@ extension CampaignState {
         guard let started = runningExam, started.purpose == record.purpose,
             started.digest == record.digest, started.count == record.count,
             started.split == record.split, started.assurance == record.assurance,
-            started.trials == record.trials, started.incumbent == record.incumbent
+            started.trials == record.trials, started.incumbent == record.incumbent,
+            started.liveChannels == record.liveChannels
         else { throw Contradiction("no such exam was started") }
         runningExam = nil
         if let outcomes = record.outcomes { try checkTrain(outcomes) }
@@ -224,7 +229,10 @@ extension CampaignState {
         case .baseline, .floor, .sentinel: break
         case .train: noteTrain(record.outcomes, at: time)
         case .suite: try endSuite(record)
-        case .sealed: try endSealed(record)
+        case .sealed:
+            let charged = genesis?.release.counterBits ?? 0
+            open?.uncountedBits += max(0, (record.uncountedBits ?? 0) - charged)
+            try endSealed(record)
         case .recheck, .confirm: try endRecheck(record)
         case .protect: _ = try openIntent(of: record.digest)
         case .final: if record.mean != nil { final = record }
@@ -384,7 +392,7 @@ extension CampaignState {
     private mutating func release(_ record: ReleaseRecord, at time: Moment) throws(Contradiction) {
         guard let intent = open, let decision = intent.decision,
             decision.ticket == record.ticket, decision.verdict == record.verdict,
-            decision.released == record.released
+            decision.released == record.released, record.liveChannels == genesis?.liveChannels
         else { throw Contradiction("no such decision waits for its release") }
         guard decision.verdict != .accepted || intent.promotion != nil else {
             throw Contradiction("the promotion is missing")

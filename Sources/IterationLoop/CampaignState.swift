@@ -184,8 +184,10 @@ public struct OpenIntent: Sendable, Equatable {
     /// The promotion, once there is one.
     public internal(set) var promotion: PromotionRecord?
 
-    /// Whether a sealed exam of it began, void or not.
-    public internal(set) var sealedBegan = false
+    /// How many sealed exams of it began, void ones among them.
+    public internal(set) var sealedExams = 0
+    /// What counters told of them beyond what every exam is charged with, in bits.
+    public internal(set) var uncountedBits = 0.0
     /// What the coding agent's side had been told of a sealed score when this was submitted.
     let lastTold: Proportion?
 

@@ -151,6 +151,25 @@ public struct VoidRecord: Sendable, Equatable, RowBody {
         self.init(iteration: iteration, ticket: nil, reason: "\(reason); it is run again")
     }
 
+    /// Says that an exam of the preparation is run again.
+    ///
+    /// - Parameter reason: what broke.
+    public init(repeatingInPreparation reason: String) {
+        self.init(iteration: 0, ticket: nil, reason: "\(reason); it is run again")
+    }
+
+    /// What broke in an exam that is void, as a reason to run it again.
+    ///
+    /// - Parameters:
+    ///   - purpose: what the exam was run for.
+    ///   - results: its results.
+    /// - Returns: the faults and how many rollouts they voided.
+    public static func broken(_ purpose: ExamPurpose, _ results: TrialResults) -> String {
+        let codes = TrialResults.faultCounts(of: results.candidate).keys.sorted()
+        return "infrastructure broke (\(codes.joined(separator: ", "))) in \(results.voidedCount)"
+            + " rollouts of the \(purpose.rawValue) exam"
+    }
+
     init(from reader: inout BodyReader) throws(LoopError) {
         iteration = try reader.integer("iteration")
         ticket = try reader.optionalString("ticket")

@@ -1,6 +1,7 @@
 public import ExamResults
 internal import GateStatistics
 internal import StrictJSON
+internal import Workspace
 
 /// What an exam is run for.
 public enum ExamPurpose: String, Sendable, CaseIterable {
@@ -26,6 +27,15 @@ public enum ExamPurpose: String, Sendable, CaseIterable {
     case confirm
 }
 
+/// Whether what runs beside a sealed exam could be told something while it ran.
+public enum LiveChannels: String, Sendable {
+    /// Every coding agent of the host stood still.
+    case closed
+    /// Those of other experiments ran (`isolation: experiment`): nobody counts what they can have been told,
+    /// and the bits of a release bound answers alone.
+    case unbounded
+}
+
 /// The body of an `exam-started` row.
 public struct ExamStartedRecord: Sendable, Equatable, RowBody {
     static let kind = "exam-started"
@@ -46,6 +56,8 @@ public struct ExamStartedRecord: Sendable, Equatable, RowBody {
     public var trials = 1
     /// The incumbent that runs the same tasks beside the candidate, where one does.
     public var incumbent: CandidateDigest?
+    /// Of a sealed exam; closed in rows that do not say.
+    public var liveChannels = LiveChannels.closed
 
     /// Makes a record.
     ///
@@ -81,9 +93,11 @@ public struct ExamStartedRecord: Sendable, Equatable, RowBody {
         assurance = try reader.string("assurance")
         trials = try reader.trials()
         incumbent = try reader.optionalDigest("incumbent")
+        liveChannels = try reader.liveChannels()
     }
 
     func write(to writer: inout BodyWriter) {
+        writer.add(liveChannels)
         writer.add("iteration", iteration)
         writer.add("purpose", purpose.rawValue)
         writer.add("split", split.rawValue)
@@ -132,6 +146,9 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
     /// Of a sealed exam, how much better the train tasks went that have twins in it, and how many; for the
     /// operator.
     public var twinGap: TwinGap?
+    /// Of a sealed exam whose sandboxes take numbers of the host's counters that nobody counts, the bits that
+    /// the counters tell of it, in place of those that every exam is charged with.
+    public var uncountedBits: Double?
     /// How often each fault occurred.
     public var faults: [String: Int]
     /// How long it took, in milliseconds.
@@ -140,6 +157,8 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
     public var planDigests: [String: String]
     /// What a sealed exam commits to: the root of its outcomes; absent in rows of older versions.
     public var sealedRoot: String?
+    /// Of a sealed exam; closed in rows that do not say.
+    public var liveChannels: LiveChannels
 
     /// Makes a record of results.
     ///
@@ -157,6 +176,7 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         sealedRoot: String? = nil
     ) {
         self.sealedRoot = sealedRoot
+        liveChannels = start.liveChannels
         iteration = start.iteration
         purpose = start.purpose
         split = start.split
@@ -220,10 +240,12 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         durationMilliseconds = Int64(try reader.integer("duration_ms"))
         planDigests = try reader.digits("plan_digests")
         sealedRoot = try reader.optionalString("sealed_root")
+        liveChannels = try reader.liveChannels()
         twinGap = try reader.optionalObject("twins").map { reader throws(LoopError) in
             var reader = reader
             return try TwinGap(from: &reader)
         }
+        uncountedBits = try reader.optionalNumber("uncounted_bits")
         guard split == .train || outcomes == nil else {
             throw reader.refused("a sealed exam lists outcomes of single tasks")
         }
@@ -276,6 +298,26 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         writer.add("duration_ms", .integer(durationMilliseconds))
         writer.add("plan_digests", planDigests)
         writer.add(optional: "sealed_root", sealedRoot)
+        writer.add(liveChannels)
         if let twinGap { writer.add("twins", twinGap.body) }
+        if let uncountedBits { writer.add("uncounted_bits", .number(uncountedBits)) }
     }
+}
+
+extension BodyReader {
+    mutating func liveChannels() throws(LoopError) -> LiveChannels {
+        try optionalWord("live_channels", LiveChannels.self) ?? .closed
+    }
+}
+
+extension BodyWriter {
+    /// What is as it always was is not said.
+    mutating func add(_ channels: LiveChannels) {
+        if channels != .closed { add("live_channels", channels.rawValue) }
+    }
+}
+
+extension GenesisRecord {
+    /// What sealed exams of this experiment leave open.
+    public var liveChannels: LiveChannels { isolation == .host ? .closed : .unbounded }
 }

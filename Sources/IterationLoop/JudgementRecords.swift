@@ -221,6 +221,8 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
     public var bits: ReleasedBits?
     /// What its manifest predicted against what happened; absent where an operator asked.
     public var manifest: ManifestScore?
+    /// What sealed exams of this experiment leave open beside these bits; closed in rows that do not say.
+    public var liveChannels = LiveChannels.closed
 
     init(of decision: DecisionRecord, slot: Int64, bits: ReleasedBits? = nil) {
         self.bits = bits
@@ -245,9 +247,11 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
             var reader = reader
             return try ManifestScore(from: &reader)
         }
+        liveChannels = try reader.liveChannels()
     }
 
     func write(to writer: inout BodyWriter) {
+        writer.add(liveChannels)
         writer.add("iteration", iteration)
         writer.add("ticket", ticket)
         writer.add("verdict", verdict.rawValue)

@@ -117,6 +117,9 @@ public struct ExamReport: Sendable, Equatable {
     public let sealedRoot: String?
     /// Of a sealed exam, how much better the train tasks went that have twins in it.
     public var twinGap: TwinGap?
+    /// Of a sealed exam whose sandboxes take numbers of the host's counters that nobody counts, the bits that
+    /// the counters tell of it.
+    public var uncountedBits: Double?
 
     /// Makes a report.
     ///

@@ -120,6 +120,7 @@ extension LoopMachine {
         if purpose == .sealed {
             exam.trials = genesis.rules.trials
             if genesis.rules.sealed != .ratchet { exam.incumbent = state.best?.digest }
+            exam.liveChannels = genesis.liveChannels
         }
         try record(.examStarted(exam))
         let (commit, best) = (judgement.intent.commit, state.best?.commit)
@@ -167,9 +168,7 @@ extension LoopMachine {
                 judgement.repeats = []
                 judgement.sealed = nil
                 judgement.sentinels = nil
-                let codes = TrialResults.faultCounts(of: results.candidate).keys.sorted()
-                let exam = "\(results.voidedCount) rollouts of the \(purpose.rawValue) exam"
-                let broke = "infrastructure broke (\(codes.joined(separator: ", "))) in \(exam)"
+                let broke = VoidRecord.broken(purpose, results)
                 try record(.void(VoidRecord(repeating: judgement.intent, because: broke)))
             }
         }
@@ -240,10 +239,12 @@ extension LoopMachine {
         guard let decision = judgement.decision else {
             fatalError("only a decided candidate is released")
         }
-        let (told, began) = (state.open?.lastTold, state.open?.sealedBegan ?? true)
-        let bits = ReleasedBits(of: decision, genesis, rules, after: told, wasExamined: began)
+        let (told, exams) = (state.open?.lastTold, state.open?.sealedExams)
+        var bits = ReleasedBits(of: decision, genesis, rules, after: told, exams: exams)
+        bits.channels += ReleasedBits.hundredths(state.open?.uncountedBits ?? 0)
         var row = ReleaseRecord(of: decision, slot: slot.milliseconds, bits: bits)
         row.manifest = state.predictions.score(under: rules)
+        row.liveChannels = genesis.liveChannels
         try record(.release(row))
         act(.render)
         let answer = Self.answer(judgement, decision, row.manifest)

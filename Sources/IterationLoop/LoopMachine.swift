@@ -31,6 +31,9 @@ public struct LoopMachine: Sendable, Equatable {
     var answers: [String: JSONValue] = [:]
     var refusals = 0
     var reverts = 0
+    /// What the coding agent looked at since it last asked for an exam.
+    var statuses = 0
+    var differences = 0
     var now = Moment(milliseconds: 0)
     private var actions: [LoopAction] = []
     #if LayerSwitches

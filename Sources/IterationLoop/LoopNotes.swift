@@ -67,6 +67,10 @@ extension LoopMachine {
             )
             return
         }
+        guard statuses < rules.statuses else {
+            return try refuse(.looks("status", rules.statuses), to: connection)
+        }
+        statuses += 1
         let usage = state.usage
         act(
             .replyStatus(
@@ -130,6 +134,10 @@ extension LoopMachine {
 
     mutating func diff(for connection: ConnectionID) throws(LoopError) {
         guard try isEditing("diff", connection) else { return }
+        guard differences < rules.differences else {
+            return try refuse(.looks("diff", rules.differences), to: connection)
+        }
+        differences += 1
         act(.replyDifference(connection, commit: state.best?.commit))
     }
 }

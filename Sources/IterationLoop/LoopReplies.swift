@@ -212,6 +212,16 @@ extension RequestRefusal {
         )
     }
 
+    /// The answer to one look too many.
+    static func looks(_ verb: String, _ most: Int) -> RequestRefusal {
+        table(
+            "look-budget",
+            verb,
+            "\(most) answers were given since the last train exam or submission",
+            remedy: "ask again after «exam train» or «exam submit»"
+        )
+    }
+
     /// The answer to a train exam too many.
     static func trainBudget(_ most: Int) -> RequestRefusal {
         table(

@@ -104,6 +104,7 @@ extension LoopMachine {
     }
 
     mutating func copy(_ copying: Copying, for purpose: SnapshotPurpose) {
+        (statuses, differences) = (0, 0)
         current = .copying(copying)
         wantsFreeze = true
         syncFreeze()

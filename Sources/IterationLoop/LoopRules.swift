@@ -43,6 +43,10 @@ public struct LoopRules: Sendable, Equatable {
     public var refusals = 1_000
     /// The most times in one run that another file is replaced by the best candidate.
     public var reverts = 200
+    /// The most times that the coding agent may ask for the status between two exams that it asks for.
+    public var statuses = 500
+    /// The same of differences, of which a long one takes the supervisor seconds.
+    public var differences = 20
     /// The results that the coding agent may wait for at the same time.
     public var waiters = 4
     /// Whether a submission without a manifest is refused.

@@ -161,6 +161,7 @@ extension LoopMachine {
             sealedRoot: report.sealedRoot
         )
         row.twinGap = report.twinGap
+        row.uncountedBits = report.uncountedBits
         return row
     }
 }

@@ -1,6 +1,7 @@
 public import ExamResults
 public import Gate
 public import StrictJSON
+public import Workspace
 
 /// The body of a `genesis` row: what was fixed before any score was seen.
 public struct GenesisRecord: Sendable, Equatable, RowBody {
@@ -42,6 +43,8 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
     public var assurance: String
     /// The template that the baseline was measured with.
     public var agentDigest: CandidateDigest
+    /// Whom sealed exams freeze; the whole host in rows that do not say.
+    public var isolation = Isolation.host
     /// What the gate's rules can be expected to do: an object; absent in rows of older versions.
     public var outlook: JSONValue?
 
@@ -107,6 +110,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         host = try reader.value("host")
         assurance = try reader.string("assurance")
         agentDigest = try reader.digest("agent_digest")
+        isolation = try reader.optionalWord("isolation", Isolation.self) ?? .host
         outlook = try reader.optionalMember("outlook")
     }
 
@@ -139,6 +143,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         writer.add("host", host)
         writer.add("assurance", assurance)
         writer.add("agent_digest", agentDigest)
+        if isolation != .host { writer.add("isolation", isolation.rawValue) }
         if let outlook { writer.add("outlook", outlook) }
     }
 }

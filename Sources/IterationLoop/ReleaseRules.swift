@@ -10,6 +10,9 @@ public struct ReleaseRules: Sendable, Equatable {
     public let step: Proportion
     /// The bits that all releases together may tell; nothing without a limit.
     public let budget: Double?
+    /// The bits that the host's counters of objects may tell of one sealed exam; 0 in records of versions
+    /// that ended an exam for them instead.
+    public let counterBits: Double
 
     /// How a score is told.
     public enum Policy: String, Sendable, CaseIterable {
@@ -33,9 +36,16 @@ public struct ReleaseRules: Sendable, Equatable {
     ///   - policy: how a score is told.
     ///   - step: the step that it is rounded to; ten thousandths under ``Policy/score``.
     ///   - budget: the bits that all releases together may tell.
-    public init(_ policy: Policy, step: Proportion, budget: Double? = nil) {
+    ///   - counterBits: the bits that the host's counters may tell of one sealed exam.
+    public init(
+        _ policy: Policy,
+        step: Proportion,
+        budget: Double? = nil,
+        counterBits: Double = 0
+    ) {
         self.policy = policy
         self.budget = budget
+        self.counterBits = counterBits
         do throws(ExamError) {
             self.step = policy == .score ? try Proportion(millionths: Self.finest) : step
         } catch {
@@ -91,7 +101,8 @@ extension ReleaseRules {
         self.init(
             policy,
             step: quantum ?? .one,
-            budget: try rules.optionalNumber("release_bits")
+            budget: try rules.optionalNumber("release_bits"),
+            counterBits: try rules.optionalNumber("release_counter_bits") ?? 0
         )
     }
 
@@ -102,6 +113,7 @@ extension ReleaseRules {
         case .ladder, .score: rules.add("release", policy.rawValue)
         }
         if let budget { rules.add("release_bits", .number(budget)) }
+        if counterBits > 0 { rules.add("release_counter_bits", .number(counterBits)) }
     }
 }
 

@@ -14,7 +14,8 @@ public struct ReleasedBits: Sendable, Equatable {
     public var score: Double
     /// The moment of the grid: how far a candidate can have stretched the sealed exam.
     public var slot: Double
-    /// Channels of the host that the threat model declares open.
+    /// Channels of the host: those that the threat model declares open, and its counters of objects, which
+    /// are moved on at random after each sealed exam.
     public var channels: Double
 
     /// What reasons tell apart after a sealed exam: accepted, refused by the sealed score, refused after
@@ -43,19 +44,21 @@ public struct ReleasedBits: Sendable, Equatable {
     ///   - genesis: how scores are rounded, and how many tasks are sealed.
     ///   - rules: the grid, and how long a sealed exam can be made.
     ///   - last: what was told of a score before it, if anything.
-    ///   - wasExamined: whether a sealed exam of the candidate began, void or not.
+    ///   - exams: how many sealed exams of the candidate began, void ones among them; nil where the record
+    ///     does not tell, so that one is assumed wherever its gate runs one.
     init(
         of decision: DecisionRecord,
         _ genesis: GenesisRecord,
         _ rules: LoopRules,
         after last: Proportion?,
-        wasExamined: Bool
+        exams: Int?
     ) {
         // Whoever failed the suite was not examined, unless both exams are always run.
         let isExamined =
-            decision.step != 1 || genesis.rules.stepTwo == .always || wasExamined
+            decision.step != 1 || genesis.rules.stepTwo == .always || (exams ?? 1) > 0
         self = Self.most(genesis, rules, after: last)
         if decision.released == nil { score = 0 }
+        channels = Self.channels(genesis, exams: exams ?? 1)
         if !isExamined { (verdict, slot, channels) = (0, 0, 0) }
     }
 
@@ -82,9 +85,16 @@ public struct ReleasedBits: Sendable, Equatable {
             verdict: roundedUp(Double(toldEnds)),
             score: genesis.release.bits(after: last),
             slot: roundedUp(slots),
-            channels: declaredChannels
+            channels: channels(genesis, exams: exams)
         )
     }
+
+    private static func channels(_ genesis: GenesisRecord, exams: Int) -> Double {
+        declaredChannels + hundredths(genesis.release.counterBits * Double(exams))
+    }
+
+    /// Bits, rounded up to hundredths.
+    static func hundredths(_ bits: Double) -> Double { (bits * 100).rounded(.up) / 100 }
 
     private init(verdict: Double, score: Double, slot: Double, channels: Double) {
         self.verdict = verdict
@@ -110,6 +120,6 @@ public struct ReleasedBits: Sendable, Equatable {
 
     /// A logarithm of a count, rounded up to hundredths.
     static func roundedUp(_ count: Double) -> Double {
-        (Logarithm.base2(count) * 100).rounded(.up) / 100
+        hundredths(Logarithm.base2(count))
     }
 }

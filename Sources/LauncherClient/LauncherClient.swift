@@ -15,6 +15,15 @@ public struct LauncherOptions: Sendable {
     public let vault: String?
     /// What gives an ordinary user's launcher more than one user; root's needs nothing.
     public let delegation: Delegation?
+    #if LayerSwitches
+    /// Whether the launcher must have layer switches, as it must for every program of a test-only build.
+    ///
+    /// The tests are of such a build, and start the launcher that ships.
+    public var hasLayerSwitches = true
+    #else
+    /// Constantly false: what ships takes no launcher with layer switches.
+    var hasLayerSwitches: Bool { false }
+    #endif
 
     /// Creates options.
     public init(
@@ -96,7 +105,7 @@ public final class LauncherClient {
         }
         switch try receive(on: channel, during: "start the launcher").reply {
         case .ready(let hasLayerSwitches):
-            guard hasLayerSwitches == LayerSwitches.exist else { throw .wrongBuild }
+            guard hasLayerSwitches == options.hasLayerSwitches else { throw .wrongBuild }
             return LauncherClient(
                 loop: loop,
                 pid: pid,

@@ -36,6 +36,10 @@ extension WireEncoder {
         write(plan.landlock.allowsTCP)
         write(plan.landlock.isLogged)
         write(plan.filter.bytes)
+        write(plan.counted) {
+            $0.write($1.number)
+            $0.write(optional: $1.argument) { $0.write($1) }
+        }
         write(plan.environment) {
             $0.write($1.name)
             $0.write($1.value)
@@ -107,6 +111,7 @@ extension WireEncoder {
 
     private mutating func write(_ proc: ProcView) {
         switch proc {
+        case .none: write(UInt8(0))
         case .pidOnly: write(UInt8(1))
         case .masked(let masks):
             write(UInt8(2))
@@ -125,5 +130,6 @@ extension WireEncoder {
         write(limits.killsOnOutput)
         write(limits.openFiles)
         write(limits.fileSize.bytes)
+        write(limits.objects)
     }
 }

@@ -117,23 +117,40 @@ public enum SystemCallFilter {
     }
 }
 
+/// What a call gets that waits at a listener.
+public enum WaitingCallAnswer: Sendable {
+    /// It is made, with the arguments that it came with; only right where neither what a pointer points to
+    /// nor who asks can matter (seccomp_unotify(2), "Caveats").
+    case proceed
+    /// EPERM.
+    case refuse
+    /// EMFILE.
+    case exhausted
+}
+
 extension Descriptor {
-    /// Refuses the next call that waits at this listener with EPERM (seccomp_unotify(2)).
+    /// Answers the next call that waits at this listener (seccomp_unotify(2)).
     ///
     /// - Parameter look: is shown the caller's process id, the call's number and the low half of its
     ///   first argument, while the caller waits. What a pointer points to could change meanwhile.
     /// - Throws: ``SystemError``; EAGAIN where no call waits, ENOENT where the caller died, or was taken
     ///   out of the call by a signal.
-    public borrowing func refuseWaitingCall(
-        _ look: (_ pid: UInt32, _ call: UInt32, _ argument: UInt32) -> Void
+    public borrowing func answerWaitingCall(
+        _ look: (_ pid: UInt32, _ call: UInt32, _ argument: UInt32) -> WaitingCallAnswer
     ) throws(SystemError) {
         var call = seccomp_notif()
         let listener = number
         // Safety: the kernel fills one structure of that size.
         try result("seccomp receive") { unsafe clx_seccomp_receive(listener, &call) }
         let argument = UInt32(truncatingIfNeeded: call.data.args.0)
-        look(call.pid, UInt32(bitPattern: call.data.nr), argument)
-        try result("seccomp refuse") { clx_seccomp_refuse(listener, call.id) }
+        let answer = look(call.pid, UInt32(bitPattern: call.data.nr), argument)
+        try result("seccomp answer") {
+            switch answer {
+            case .proceed: clx_seccomp_continue(listener, call.id)
+            case .refuse: clx_seccomp_refuse(listener, call.id, EPERM)
+            case .exhausted: clx_seccomp_refuse(listener, call.id, EMFILE)
+            }
+        }
     }
 }
 
@@ -145,12 +162,12 @@ public enum DescriptorTable {
     ///
     /// - Parameters:
     ///   - placements: target numbers in ascending order, below 64, without repetition.
-    ///   - kept: one more descriptor, numbered 64 or above, that stays open and closes on exec.
+    ///   - kept: descriptors numbered 64 or above that stay open and close on exec.
     ///   - closesOthers: whether everything else is closed, as it is but for test-only builds.
     /// - Throws: ``SystemError``.
     public static func arrange(
         _ placements: borrowing DescriptorPlacements,
-        keeping kept: borrowing Descriptor,
+        keeping kept: borrowing DescriptorPlacements,
         closesOthers: Bool
     ) throws(SystemError) {
         var copies: [Int32] = []
@@ -168,19 +185,24 @@ public enum DescriptorTable {
             next = UInt32(target) + 1
         }
         guard closesOthers else { return }
-        let last = UInt32(kept.number)
-        try closeRange(from: next, below: last)
-        try result("close_range") { clx_close_range(last + 1, UInt32.max, 0) }
+        try closeAll(from: next, but: kept)
     }
 
     /// Closes every descriptor but those listed, in a process that was just cloned.
     ///
     /// - Throws: ``SystemError``.
     public static func closeAll(but kept: borrowing DescriptorPlacements) throws(SystemError) {
+        try closeAll(from: 0, but: kept)
+    }
+
+    private static func closeAll(
+        from first: UInt32,
+        but kept: borrowing DescriptorPlacements
+    ) throws(SystemError) {
         var numbers: [UInt32] = []
         for index in 0..<kept.count { numbers.append(UInt32(kept.source(at: index))) }
         numbers.sort()
-        var next: UInt32 = 0
+        var next = first
         for number in numbers {
             try closeRange(from: next, below: number)
             next = number + 1

@@ -184,7 +184,8 @@ public final class ControlGroup {
         for leaf in leaves.values { try leaf.openEntry() }
     }
 
-    /// Moves the calling process into every version 1 leaf; for a child that was just cloned.
+    /// Moves the calling process into every version 1 leaf; for a child that was just cloned, and
+    /// that has one thread.
     ///
     /// After ``prepareEntry()``, and before its control-group namespace is made, or the leaf's name
     /// would show inside.

@@ -232,6 +232,18 @@ extension Descriptor {
         try result("fchmod") { clx_fchmod(descriptor, permissions) }
     }
 
+    /// Sets the permission bits of a name in this directory; a link is followed.
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func setPermissions(
+        _ permissions: UInt32,
+        of name: String
+    ) throws(SystemError) {
+        let directory = number
+        // Safety: as in open.
+        try result("fchmodat", name) { unsafe clx_fchmodat(directory, name, permissions) }
+    }
+
     /// The names in this directory with their kinds, without `.` and `..`, in no order.
     ///
     /// - Throws: ``SystemError``.

@@ -5,7 +5,7 @@ internal import CLinux
 ///
 /// Every call acts on one thread, so they belong in processes that have one.
 public enum Identity {
-    /// Writes the id maps of a process in a new user namespace (user_namespaces(7)).
+    /// Writes the id maps of a process in a new user namespace (user_namespaces(7)), through `/proc`.
     ///
     /// - Parameters:
     ///   - pid: the process, in the `/proc` that is mounted here.
@@ -15,8 +15,25 @@ public enum Identity {
         of pid: Int32,
         _ entries: [(inside: UInt32, outside: UInt32)]
     ) throws(SystemError) {
+        try writeMaps(of: pid, entries, in: Descriptor.open("/proc", [.read, .directory]))
+    }
+
+    /// Writes the id maps of a process in a new user namespace (user_namespaces(7)).
+    ///
+    /// - Parameters:
+    ///   - pid: the process.
+    ///   - entries: inside and outside id, for users and groups alike.
+    ///   - procfs: a procfs that knows the process by this number.
+    /// - Throws: ``SystemError``.
+    public static func writeMaps(
+        of pid: Int32,
+        _ entries: [(inside: UInt32, outside: UInt32)],
+        in procfs: borrowing Descriptor
+    ) throws(SystemError) {
         let text = entries.map { "\($0.inside) \($0.outside) 1\n" }.joined()
-        for name in ["uid_map", "gid_map"] { try write(text, to: name, of: pid) }
+        for name in ["uid_map", "gid_map"] {
+            try procfs.openBeneath("\(pid)/\(name)", [.write]).writeAll(Array(text.utf8))
+        }
     }
 
     private static func write(
@@ -144,16 +161,26 @@ public enum Identity {
         }
     }
 
+    /// Reads the calling thread's confinement back from the kernel, through `/proc`.
+    ///
+    /// - Returns: as ``missingWalls(in:)``.
+    /// - Throws: ``SystemError``.
+    public static func missingWalls() throws(SystemError) -> [String] {
+        try missingWalls(in: Descriptor.open("/proc/\(CurrentProcess.pid)/status", .read))
+    }
+
     /// Reads the calling thread's confinement back from the kernel.
     ///
+    /// - Parameter status: this thread's `status` in procfs (proc(5)).
     /// - Returns: what ``confine(keeping:becoming:emptiesBounding:)`` should have done and the kernel
     ///   does not show: capability sets that are not empty, by their names in proc(5), `securebits`
     ///   and `no_new_privs`; nothing where every wall stands.
     /// - Throws: ``SystemError``.
-    public static func missingWalls() throws(SystemError) -> [String] {
+    public static func missingWalls(
+        in status: borrowing Descriptor
+    ) throws(SystemError) -> [String] {
         // One read shows every bit, those of capabilities that this program does not know included.
-        let status = try Descriptor.open("/proc/\(CurrentProcess.pid)/status", .read)
-            .readAll(limit: 1 << 16).split(separator: UInt8(ascii: "\n"))
+        let status = try status.readAll(limit: 1 << 16).split(separator: UInt8(ascii: "\n"))
         let sets = ["CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:"]
         var missing = sets.filter { set in
             let value = status.first { $0.starts(with: set.utf8) }?.dropFirst(set.utf8.count)
@@ -206,6 +233,8 @@ public enum ProcessLimit: Int32, Sendable {
     case openFiles = 7
     /// Locked memory.
     case lockedMemory = 8
+    /// Signals that wait for processes of the user, within its user namespace; timers take one each.
+    case pendingSignals = 11
     /// POSIX message queues.
     case messageQueues = 12
 

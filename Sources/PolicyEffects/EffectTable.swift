@@ -127,6 +127,7 @@ public struct EffectTable: Sendable, Equatable {
     // The constants follow from the limits and are said there.
     private static func proc(_ view: ProcView, _ limits: SandboxLimits) -> [String: String] {
         switch view {
+        case .none: ["/proc": "nothing"]
         case .pidOnly: ["/proc": "its own processes and nothing of the host"]
         case .masked:
             ["/proc": "its own processes, and constants in the place of the host's counters"]
@@ -152,7 +153,9 @@ public struct EffectTable: Sendable, Equatable {
             "idle": limits.idle.map(Quantity.text) ?? "no limit",
             "output": Quantity.text(limits.output),
             "output-action": limits.killsOnOutput ? "more ends the sandbox" : "the rest is dropped",
-            "files": "\(limits.openFiles)", "file-size": Quantity.text(limits.fileSize),
+            "files": "\(limits.openFiles)",
+            "objects": limits.objects > 0 ? "\(limits.objects)" : "not counted",
+            "file-size": Quantity.text(limits.fileSize),
         ]
     }
 

@@ -117,6 +117,7 @@ struct PlanEffects {
     var sees: [String] {
         let processes =
             switch plan.proc {
+            case .none: "in /proc nothing"
             case .pidOnly: "in /proc its own processes and nothing of the host"
             case .masked(let constants):
                 "in /proc its own processes, and constants in the place of the host's counters: "
@@ -155,6 +156,8 @@ struct PlanEffects {
         lines += [
             "output: \(Quantity.text(limits.output)); \(action)",
             "open files: \(limits.openFiles) each process",
+            "pipes, sockets and shared memory: "
+                + (limits.objects > 0 ? "\(limits.objects) in all" : "not counted"),
             "a single file: \(Quantity.text(limits.fileSize))",
         ]
         return lines

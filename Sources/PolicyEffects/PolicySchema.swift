@@ -121,6 +121,7 @@ public enum PolicySchema: String, CaseIterable, Sendable {
             optional: [
                 "cpu-time": Form.time.defaulting(to: .null),
                 "idle": Form.time.defaulting(to: .null),
+                "objects": Form.number(0, 1_048_576),
             ]
         )
     }
@@ -167,6 +168,7 @@ public enum PolicySchema: String, CaseIterable, Sendable {
                     "files": pieces, "file-size": Form.size,
                 ]),
                 "calls": Form.mapping(optional: ["only": calls, "never": calls]),
+                "keys": calls, "upstreams": calls,
             ]
         )
     }

@@ -7,8 +7,14 @@ internal import SandboxPlan
 enum OpenAtLevel {
     /// Why a level does not close an attack; nothing where it must be closed.
     static func reason(for probe: Probe, at level: AssuranceLevel) -> String? {
-        guard level <= .singleUID, probe.wall.layer == .limits else { return nil }
-        return "without a control group processes are counted, memory is limited for each alone"
+        guard level <= .singleUID else { return nil }
+        return switch probe.wall.layer {
+        case .limits:
+            "without a control group processes are counted, memory is limited for each alone"
+        case .netFiles:
+            "with one uid the payload would own the files of its network and set their mode back"
+        default: nil
+        }
     }
 
     /// The answers that count as refused at a level besides those of the attack.

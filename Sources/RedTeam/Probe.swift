@@ -155,6 +155,8 @@ public enum Load: String, Sendable, CaseIterable {
     case eat
     /// Prints more than the sandbox may.
     case print
+    /// Takes more numbers of counters that the whole host shares than the sandbox may.
+    case takeObjects = "take-objects"
     /// Ignores every signal and stays.
     case swallowSignals = "swallow-signals"
     /// Stops itself and stays.

@@ -119,6 +119,22 @@ static struct answer raise_limit(const char *variant) {
     return outcome(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
 }
 
+// Signals to itself that it does not take: what a guest that stands still would keep of them.
+static struct answer queue_signals(const char *variant) {
+    (void)variant;
+    sigset_t kept;
+    sigemptyset(&kept);
+    sigaddset(&kept, SIGRTMIN + 4);
+    sigprocmask(SIG_BLOCK, &kept, NULL);
+    int error = 0;
+    for (int queued = 0; queued < 1024 && error == 0; queued++)
+        if (sigqueue(getpid(), SIGRTMIN + 4, (union sigval){0}) != 0) error = errno;
+    struct timespec now = {0};
+    while (sigtimedwait(&kept, NULL, &now) > 0) continue;
+    errno = error;
+    return error == 0 ? works() : refused("sigqueue");
+}
+
 // A hole makes a file long without using anything; its length is what the limit is about.
 static struct answer long_file(const char *variant) {
     (void)variant;
@@ -139,6 +155,7 @@ const struct probe exhaustion_probes[] = {
     {"exhaustion.disk", fill_disk},
     {"exhaustion.inodes", use_inodes},
     {"exhaustion.descriptors", open_many},
+    {"exhaustion.signals", queue_signals},
     {"exhaustion.raise-limit", raise_limit},
     {"exhaustion.long-file", long_file},
     {NULL, NULL},

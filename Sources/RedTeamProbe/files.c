@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -284,6 +285,30 @@ static struct answer host_sockets_device(const char *variant) {
     return open_device("/dev/vsock");
 }
 
+// A signal for each file that is made in a directory (F_NOTIFY of fcntl(2)). Signals with a number of
+// their own queue while the guest stands still, as many as there were uses.
+static struct answer watch_directory(const char *variant) {
+    unsigned long high = strcmp(variant, "high") == 0 ? 1UL << 32 : 0;
+    int directory = open(setting("writable"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) return broken("open");
+    sigset_t awaited;
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGRTMIN + 3);
+    sigprocmask(SIG_BLOCK, &awaited, NULL);
+    if (syscall(SYS_fcntl, directory, F_SETSIG | high, SIGRTMIN + 3) < 0
+        || syscall(SYS_fcntl, directory, F_NOTIFY | high, DN_CREATE | DN_MULTISHOT) < 0)
+        return refused("fcntl");
+    const char *path = joined(setting("writable"), "watched");
+    int made = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (made < 0) return broken("open");
+    close(made);
+    unlink(path);
+    struct timespec second = {.tv_sec = 1};
+    struct answer answer = sigtimedwait(&awaited, NULL, &second) < 0 ? broken("sigtimedwait") : works();
+    close(directory);
+    return answer;
+}
+
 // How full a file system of the host is, which anything on the host moves.
 static struct answer free_space(const char *variant) {
     (void)variant;
@@ -319,6 +344,7 @@ const struct probe file_probes[] = {
     {"files.loop-devices", loop_devices},
     {"files.user-file-systems", user_file_systems},
     {"files.vsock-device", host_sockets_device},
+    {"files.watch-directory", watch_directory},
     {"files.free-space", free_space},
     {NULL, NULL},
 };

@@ -47,6 +47,11 @@ READS(swap, "/proc/swaps")
 READS(thermal, "/sys/class/thermal")
 READS(frequency, "/sys/devices/system/cpu/cpu0")
 READS(debug_files, "/sys/kernel/debug")
+READS(packets, "/proc/self/net/softnet_stat")
+READS(socket_memory, "/proc/self/net/sockstat")
+READS(protocols, "/proc/self/net/protocols")
+READS(addresses, "/proc/self/net/stat/rt_cache")
+READS(thread_packets, "/proc/thread-self/net/softnet_stat")
 WRITES(own_name, "/proc/self/comm")
 WRITES(own_score, "/proc/self/oom_score_adj")
 WRITES(own_references, "/proc/self/clear_refs")
@@ -93,6 +98,11 @@ const struct probe kernel_file_probes[] = {
     {"kernel-files.slabs", slabs},
     {"kernel-files.command-line", command_line},
     {"kernel-files.connections", connections},
+    {"kernel-files.packets", packets},
+    {"kernel-files.socket-memory", socket_memory},
+    {"kernel-files.protocols", protocols},
+    {"kernel-files.addresses", addresses},
+    {"kernel-files.thread-packets", thread_packets},
     {"kernel-files.swap", swap},
     {"kernel-files.thermal", thermal},
     {"kernel-files.frequency", frequency},

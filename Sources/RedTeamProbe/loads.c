@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -68,6 +69,30 @@ static void wait_milliseconds(long count) {
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR) {}
 }
 
+// Each way takes a number of a counter of the whole host, also where the call fails for another reason.
+static bool take_pipe(void) {
+    int ends[2];
+    if (pipe(ends) != 0) return false;
+    close(ends[0]);
+    close(ends[1]);
+    return true;
+}
+static bool take_socket(void) {
+    int made = socket(AF_UNIX, SOCK_DGRAM, 255);
+    return made < 0 && errno == EPROTONOSUPPORT;
+}
+static bool take_map(void) {
+    void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return map != MAP_FAILED && munmap(map, 4096) == 0;
+}
+
+static int take_objects(long count) {
+    bool (*const ways[])(void) = {take_pipe, take_socket, take_map};
+    for (long taken = 0; taken < count; taken++)
+        if (!ways[taken % 3]()) return 1;
+    return survived();
+}
+
 // Ignores whatever can be ignored, and outlives its time if it may.
 static int swallow_signals(long milliseconds) {
     for (int number = 1; number < 65; number++) signal(number, SIG_IGN);
@@ -121,7 +146,8 @@ int run_load(int count, char **words) {
                  {"swallow-signals", swallow_signals},
                  {"stop-itself", stop_itself},
                  {"leave-daemon", leave_daemon},
-                 {"print", print_much}};
+                 {"print", print_much},
+                 {"take-objects", take_objects}};
     if (count != 2) return 2;
     for (size_t index = 0; index < sizeof loads / sizeof *loads; index++)
         if (strcmp(loads[index].name, words[0]) == 0) {

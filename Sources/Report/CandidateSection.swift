@@ -4,6 +4,8 @@ struct CandidateSection {
     /// More lines than a person reads; the rest is in the store.
     private static let maximumLines = 1_500
     private static let maximumExcerpt = 160
+    /// The scalars that are shown of one line of a difference; a hundred of them count as a line.
+    private static let maximumLine = 1_000
 
     private let chronicle: Chronicle
     private let candidateTexts: (String) -> [String: String]?
@@ -182,9 +184,14 @@ struct CandidateSection {
                     return text
                         + "<span class=\"hunk\">… cut here; `invigilator diff` has it all</span>\n"
                 }
-                left -= 1
+                // Scalars, because one character can be as long as a file.
+                let scalars = line.text.unicodeScalars
+                let start = scalars.prefix(Self.maximumLine)
+                left -= 1 + start.count / 100
+                let isWhole = start.endIndex == scalars.endIndex
+                let shown = isWhole ? line.text : String(start) + "…"
                 text +=
-                    "<span class=\"\(line.change.name)\">\(line.change.mark)\(code: line.text)</span>\n"
+                    "<span class=\"\(line.change.name)\">\(line.change.mark)\(code: shown)</span>\n"
                 if !line.isEnded {
                     text += "<span class=\"hunk\">\\ No newline at end of file</span>\n"
                 }

@@ -6,6 +6,7 @@ struct Genesis {
     var experiment: String?
     var benchmark: String?
     var assurance: String?
+    var isolation: String?
     var benchmarkDigest: String?
     var configDigest: String?
     var agentDigest: String?
@@ -25,6 +26,7 @@ struct Genesis {
         experiment = body.text("experiment")
         benchmark = body.text("benchmark")
         assurance = body.text("assurance")
+        isolation = body.text("isolation")
         benchmarkDigest = body.text("benchmark_digest")
         configDigest = body.text("config_digest")
         agentDigest = body.text("agent_digest")

@@ -19,13 +19,22 @@ struct Overview {
             <p class="kicker">Invigilator report</p>
             <h1>\(genesis.experiment ?? "unnamed experiment")</h1>
             <p class="sub">benchmark <b>\(genesis.benchmark ?? "not recorded")</b> · assurance \
-            <b>\(genesis.assurance ?? "not recorded")</b> · \(span)</p>
+            <b>\(genesis.assurance ?? "not recorded")</b> · \(isolation)\(span)</p>
             \(seal)
             \(alarms)
             <ul class="tiles">
             \(tiles.joined())</ul>
             </header>
 
+            """
+    }
+
+    // As usual, nothing is said.
+    private var isolation: Markup {
+        guard let isolation = chronicle.genesis.isolation else { return "" }
+        return """
+            isolation <b>\(isolation)</b>: other coding agents of the host ran beside sealed exams, live \
+            channels are not bounded · 
             """
     }
 

@@ -33,8 +33,8 @@ struct InitContext {
         do throws(LaunchFailure) {
             try enterGroup()
             try takeIdentity(&clock)
-            let master = try buildRoot(&clock)
-            try superviseInside(master, &clock)
+            let (procfs, master) = try buildRoot(&clock)
+            try superviseInside(procfs, master, &clock)
         } catch {
             // The launcher sees the closed socket if even this cannot be said.
             do throws(SystemError) {
@@ -60,19 +60,35 @@ struct InitContext {
 
     private func takeIdentity(_ clock: inout StepClock) throws(LaunchFailure) {
         try attempt(.identity, "id maps") { () throws(SystemError) in
-            let permission = try control.descriptor.receive()
-            guard !permission.bytes.isEmpty else { CurrentProcess.exitNow(1) }
+            try awaitPermission()
             let isOne = level < .delegated
             let user = isOne ? InsideIdentity.payload : InsideIdentity.initial
             try Identity.become(uid: user, gid: user, dropsGroups: !isOne)
             try CurrentProcess.dieWithParent()
-            if !Layer.network.isOmitted, !hasNetwork { try CurrentProcess.bringLoopbackUp() }
+            if !Layer.network.isOmitted, !hasNetwork {
+                if level == .delegated { try CurrentProcess.unshare([.network]) }
+                try CurrentProcess.bringLoopbackUp()
+            }
             try CurrentProcess.setHostName("sandbox")
+        }
+        // Made after the id maps, its files are ours, and the payload is another user.
+        if level == .delegated, !hasNetwork, !Layer.network.isOmitted {
+            let files = try attempt(.proc, "/proc/self/net") { () throws(SystemError) in
+                try NetworkFiles(in: "/proc/self/net")
+            }
+            try files.close()
         }
         clock.finish(.identity)
     }
 
-    private func buildRoot(_ clock: inout StepClock) throws(LaunchFailure) -> Held? {
+    // The launcher's word; without one it has failed, or is gone.
+    private func awaitPermission() throws(SystemError) {
+        guard try !control.descriptor.receive().bytes.isEmpty else { CurrentProcess.exitNow(1) }
+    }
+
+    private func buildRoot(
+        _ clock: inout StepClock
+    ) throws(LaunchFailure) -> (procfs: Held, master: Held?) {
         let builder = try attempt(.root, "root") { () throws(SystemError) in
             try MountNamespace.makePrivate()
             let builder = try RootBuilder(self)
@@ -82,7 +98,9 @@ struct InitContext {
         clock.finish(.root)
         try builder.attachMounts()
         clock.finish(.mounts)
-        try attempt(.proc, "procfs") { () throws(SystemError) in try builder.mountProc() }
+        let procfs = try attempt(.proc, "procfs") { () throws(SystemError) in
+            try builder.mountProc()
+        }
         clock.finish(.proc)
         let master = try attempt(.devices, "devices") { () throws(SystemError) in
             let master = try builder.mountDevices()
@@ -96,14 +114,14 @@ struct InitContext {
         clock.finish(.pivot)
         try verifyMounts()
         clock.finish(.verification)
-        return master
+        return (procfs, master)
     }
 
     // Asks the kernel what each mount became, by the path the payload will use.
     private func verifyMounts() throws(LaunchFailure) {
         guard !Layer.readOnlyMounts.isOmitted else { return }
         try verify("/", isReadOnly: true, isExecutable: true)
-        try verify("/proc", isReadOnly: false, isExecutable: false)
+        if plan.proc != .none { try verify("/proc", isReadOnly: false, isExecutable: false) }
         for mount in plan.mounts {
             try verify(
                 mount.target.text,
@@ -137,14 +155,21 @@ struct InitContext {
         }
     }
 
-    private func superviseInside(_ master: Held?, _ clock: inout StepClock) throws(LaunchFailure) {
+    private func superviseInside(
+        _ procfs: Held,
+        _ master: Held?,
+        _ clock: inout StepClock
+    ) throws(LaunchFailure) {
+        try attempt(.payload, "files of the network") { () throws(SystemError) in
+            try awaitPermission()
+        }
         // Before the payload, which could take its port. Only root's launcher comes back from a network
         // that it entered, and opens the endpoint itself.
         let endpoint = try attempt(.payload, "endpoint") { () throws(SystemError) in
             level == .full ? nil : try openEndpoint(of: plan)
         }
         let start = try attempt(.payload, "payload") { () throws(SystemError) in
-            try startPayload(master)
+            try startPayload(procfs, master)
         }
         clock.finish(.payload)
         try attempt(.payload, "descriptors of init") { () throws(SystemError) in
@@ -162,7 +187,7 @@ struct InitContext {
             for held in [master, endpoint] { if let held { message.add(held.descriptor) } }
             try control.descriptor.send(ControlRecord.running(steps).bytes, with: message)
             withExtendedLifetime(endpoint) {}
-            return try reap(start.pid, DenialCounter(listener, control))
+            return try reap(start.pid, CallListener(plan, listener, control))
         }
         try attempt(.execution, "report") { () throws(SystemError) in
             try control.descriptor.send(ControlRecord.ended(end).bytes)
@@ -187,7 +212,10 @@ struct InitContext {
         }
     }
 
-    private func startPayload(_ master: Held?) throws(SystemError) -> (pid: Int32, report: Held) {
+    private func startPayload(
+        _ procfs: Held,
+        _ master: Held?
+    ) throws(SystemError) -> (pid: Int32, report: Held) {
         let reports = try SharedPair.messageSockets()
         let permissions = try SharedPair.messageSockets()
         let payload = Payload(
@@ -197,6 +225,7 @@ struct InitContext {
             slots: slots,
             report: Held(try reports.second.descriptor.duplicate(atLeast: 64)),
             permission: permissions.second,
+            procfs: procfs,
             hasGroup: level >= .delegated
         )
         // A process that changed its uid is not dumpable, its /proc files belong to the host's root,
@@ -209,7 +238,11 @@ struct InitContext {
         case .parent(let child):
             if !Layer.payloadNamespace.isOmitted {
                 let uid = InsideIdentity.payload
-                try Identity.writeMaps(of: child.pid, [(inside: uid, outside: uid)])
+                try Identity.writeMaps(
+                    of: child.pid,
+                    [(inside: uid, outside: uid)],
+                    in: procfs.descriptor
+                )
             }
             try CurrentProcess.setDumpable(false)
             try Identity.confine(keeping: [], emptiesBounding: false)
@@ -225,19 +258,18 @@ struct InitContext {
     }
 
     // Orphans come to us; the payload's own end is what counts. When we exit, the kernel kills the rest.
-    private func reap(_ payload: Int32, _ denials: DenialCounter) throws(SystemError) -> ProcessEnd
-    {
+    private func reap(_ payload: Int32, _ calls: CallListener) throws(SystemError) -> ProcessEnd {
         let signals = try SignalDescriptor([17])  // SIGCHLD
         // Read before the children, of which several may have ended for one signal.
-        _ = denials.loop.watch(signals.descriptor, .readable) { _ in }
+        _ = calls.loop.watch(signals.descriptor, .readable) { _ in }
         while true {
             _ = try signals.next()
             while case let end = try ProcessEnd.wait(for: -1, once: true), end.pid != 0 {
                 guard end.pid == payload else { continue }
-                denials.tell()
+                calls.tell()
                 return end
             }
-            try denials.loop.turn(atMost: nil)
+            try calls.loop.turn(atMost: nil)
         }
     }
 }

@@ -182,7 +182,7 @@ struct Launch {
             let users = site.takeUsers()
             let started = try clone(plan, command, group, users)
             started.user = users[users.count - 1].outside
-            let steps = try confirm(started, users, group)
+            let steps = try confirm(started, plan, users, group)
             endpoint = endpoint ?? started.endpoint
             let sandbox = Sandbox(request.id, site.loop, plan, started, group, onGone)
             sandbox.watch(input: client[0], outputs: outputs)
@@ -257,7 +257,7 @@ struct Launch {
                     hasNetwork: isReady,
                     level: site.level
                 )
-                switch try ChildProcess.clone(Self.namespaces(isReady), into: group) {
+                switch try ChildProcess.clone(Self.namespaces(isReady, site.level), into: group) {
                 case .child: context.run()
                 case .parent(let child):
                     return StartedInit(child: child, control: control.first, streams: ends.outside)
@@ -268,10 +268,14 @@ struct Launch {
         return started
     }
 
-    private static func namespaces(_ hasNetwork: Bool) -> NamespaceKinds {
+    private static func namespaces(
+        _ hasNetwork: Bool,
+        _ level: AssuranceLevel
+    ) -> NamespaceKinds {
         var kinds: NamespaceKinds = [.user, .mount, .hostName]
         if !Layer.pid.isOmitted { kinds.insert(.pid) }
-        if !Layer.network.isOmitted, !hasNetwork { kinds.insert(.network) }
+        // In a user namespace init makes it, which owns its files then.
+        if !Layer.network.isOmitted, !hasNetwork, level != .delegated { kinds.insert(.network) }
         if !Layer.ipc.isOmitted { kinds.insert(.ipc) }
         return kinds
     }
@@ -280,12 +284,21 @@ struct Launch {
     // is no such word, nothing of the sandbox stays.
     private func confirm(
         _ started: StartedInit,
+        _ plan: SandboxPlan,
         _ users: SandboxUsers,
         _ group: ControlGroup
     ) throws(LaunchFailure) -> [StepTime] {
         do throws(LaunchFailure) {
-            let bytes = try attempt(.identity, "id maps") { () throws(SystemError) in
+            let files = try attempt(.identity, "id maps") { () throws(SystemError) in
                 try Identity.writeMaps(of: started.child.pid, users)
+                let files = try networkFiles(started, plan)
+                try started.letGoOn()
+                return files
+            }
+            // Init builds the root meanwhile.
+            if let files { try close(files, of: started) }
+            let bytes = try attempt(.identity, "id maps") { () throws(SystemError) in
+                try started.letGoOn()
                 return try started.awaitRecord()
             }
             switch ControlRecord.read(bytes) {
@@ -299,6 +312,29 @@ struct Launch {
                 _ = try started.child.wait()
                 try group.waitUntilEmpty()
             }
+            throw error
+        }
+    }
+
+    // Through our procfs: the files belong to the host's root, whom no sandbox knows. In a user namespace
+    // init makes the network and closes them itself; with one user the payload would be their owner.
+    private func networkFiles(
+        _ started: StartedInit,
+        _ plan: SandboxPlan
+    ) throws(SystemError) -> NetworkFiles? {
+        guard site.level == .full, plan.network != .host, !Layer.network.isOmitted else {
+            return nil
+        }
+        return try NetworkFiles(of: started.child.pid)
+    }
+
+    private func close(
+        _ files: NetworkFiles,
+        of started: StartedInit
+    ) throws(LaunchFailure) {
+        do throws(LaunchFailure) { try files.close() } catch {
+            // An init that ended has no network any more, and has said why it ended.
+            if case .failed(let first) = started.lastWord() { throw first }
             throw error
         }
     }
@@ -329,13 +365,23 @@ final class StartedInit {
     // Ten seconds: a launch takes milliseconds, and a stuck one must not stop the others for ever.
     private static let patience = Nanoseconds.milliseconds(10_000)
 
-    /// Lets init go on and returns its first record, empty where there is none; a terminal's master
-    /// comes along.
-    func awaitRecord() throws(SystemError) -> [UInt8] {
+    /// Lets init go on to where it waits next: for its id maps, and before the payload for its network.
+    func letGoOn() throws(SystemError) {
         // An init that has failed already closed its end; what it said is still to be read.
         do throws(SystemError) { try control.descriptor.send([1]) } catch
             where error.isDisconnected
         {}
+    }
+
+    /// What an init said that goes no further, if it did.
+    func lastWord() -> ControlRecord? {
+        do throws(SystemError) { return ControlRecord.read(try received().bytes) } catch {
+            return nil
+        }
+    }
+
+    /// The first record of init, empty where there is none; a terminal's master comes along.
+    func awaitRecord() throws(SystemError) -> [UInt8] {
         let loop = EventLoop()
         var isReady = false
         let token = loop.watch(control.descriptor, .readable) { _ in isReady = true }

@@ -17,6 +17,8 @@ struct Payload {
     let report: Held
     /// Readable once init has written our id maps.
     let permission: Held
+    /// A procfs that knows us; closed with every other descriptor before the program starts.
+    let procfs: Held
     /// Whether a control group limits it.
     let hasGroup: Bool
 
@@ -39,14 +41,16 @@ struct Payload {
             try CurrentProcess.startSession()
             if plan.streams == .terminal { try PseudoTerminal.control(streams[0].descriptor) }
         }
-        try attempt(.limits, "descriptors and limits") { () throws(SystemError) in
-            try arrangeDescriptors()
+        let status = try attempt(.limits, "descriptors and limits") { () throws(SystemError) in
+            let status = try ownStatus()
+            try arrangeDescriptors(keeping: status)
             try setLimits()
+            return status
         }
         try attempt(.credentials, "uid \(InsideIdentity.payload)") { () throws(SystemError) in
             try becomePayload()
         }
-        try verifyCredentials()
+        try verifyCredentials(status)
         try restrictFiles()
         try attempt(.execution, command.first ?? "command") { () throws(SystemError) in
             try CurrentProcess.resetSignals()
@@ -74,8 +78,14 @@ struct Payload {
         try report.descriptor.send(word, with: handed)
     }
 
-    // The report stays open above the slots, close-on-exec as every descriptor of ours is.
-    private func arrangeDescriptors() throws(SystemError) {
+    // Read when all is done; a file of procfs says what is true when it is read.
+    private func ownStatus() throws(SystemError) -> Held {
+        let status = try procfs.descriptor.openBeneath("\(CurrentProcess.pid)/status", [.read])
+        return Held(try status.duplicate(atLeast: 64))
+    }
+
+    // The report and our status stay open above the slots, close-on-exec as every descriptor of ours is.
+    private func arrangeDescriptors(keeping status: Held) throws(SystemError) {
         var placements = DescriptorPlacements()
         for (number, stream) in streams.enumerated() {
             placements.add(stream.descriptor, at: Int32(number))
@@ -83,9 +93,11 @@ struct Payload {
         for (slot, held) in zip(plan.descriptors, slots) {
             placements.add(held.descriptor, at: Int32(slot.number))
         }
+        var kept = DescriptorPlacements()
+        for held in [report, status] { kept.add(held.descriptor) }
         try DescriptorTable.arrange(
             placements,
-            keeping: report.descriptor,
+            keeping: kept,
             closesOthers: !Layer.descriptors.isOmitted
         )
     }
@@ -96,6 +108,9 @@ struct Payload {
         try ProcessLimit.fileSize.set(plan.limits.fileSize.bytes)
         try ProcessLimit.lockedMemory.set(1 << 16)
         try ProcessLimit.messageQueues.set(0)
+        if !Layer.limits.isOmitted {
+            try ProcessLimit.pendingSignals.set(SandboxLimits.pendingSignals)
+        }
         guard !hasGroup else { return }
         // A group counts init, too.
         try ProcessLimit.processes.set(UInt64(plan.limits.processes) - 1)
@@ -123,13 +138,13 @@ struct Payload {
         try CurrentProcess.changeDirectory(plan.workingDirectory.text)
     }
 
-    private func verifyCredentials() throws(LaunchFailure) {
+    private func verifyCredentials(_ status: Held) throws(LaunchFailure) {
         guard !Layer.capabilities.isOmitted else { return }
         let uid = InsideIdentity.payload
         let facts = try attempt(.credentials, "reading back") { () throws(SystemError) in
             (
                 isUser: try Identity.isExactly(uid: uid, gid: uid),
-                missing: try Identity.missingWalls(),
+                missing: try Identity.missingWalls(in: status.descriptor),
                 core: try ProcessLimit.core.get()
             )
         }

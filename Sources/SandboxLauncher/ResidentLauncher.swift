@@ -12,6 +12,8 @@ final class ResidentLauncher {
     private var sandboxes: [UInt32: Sandbox] = [:]
     // Gone, but for output that their clients have not taken yet.
     private var flushing: [Sandbox] = []
+    // The newest table of refused calls that each sandbox told while the supervisor did not read.
+    private var missed: [UInt32: [UInt8]] = [:]
     private var isDone = false
 
     // Sandboxes and trees, each.
@@ -142,7 +144,7 @@ final class ResidentLauncher {
             var launch = Launch(site: site, request: request, trees: named, client: descriptors)
             let running = try launch.run { [unowned self] sandbox, exit in gone(sandbox, exit) }
             sandboxes[request.id] = running.sandbox
-            running.sandbox.onDenied = { [unowned self] in reply(.denied(id: request.id, $0)) }
+            running.sandbox.onDenied = { [unowned self] in tell(request.id, $0) }
             running.sandbox.onEnded = { [unowned self] in reply(.ended(id: request.id)) }
             let (user, steps) = (running.sandbox.user, running.steps)
             reply(.launched(id: request.id, user: user, steps: steps), with: launch.endpoint)
@@ -159,7 +161,19 @@ final class ResidentLauncher {
         flushing.removeAll { $0.isFlushed }
         if !sandbox.isFlushed { flushing.append(sandbox) }
         site.giveBack(sandbox.group)
+        if let table = missed.removeValue(forKey: sandbox.id) {
+            reply(.denied(id: sandbox.id, table))
+        }
         reply(.exited(id: sandbox.id, exit))
+    }
+
+    // Payloads send tables of refused calls as long as they like, and must not have us wait for a
+    // supervisor that does not read: it misses some, of which the next holds all, and the last comes with
+    // the sandbox's end.
+    private func tell(_ id: UInt32, _ table: [UInt8]) {
+        let hasRoom = channel.descriptor.hasRoom
+        missed[id] = hasRoom ? nil : table
+        if hasRoom { reply(.denied(id: id, table)) }
     }
 
     private func control(_ id: UInt32, _ body: (Sandbox) throws(SystemError) -> Void) {
@@ -179,9 +193,6 @@ final class ResidentLauncher {
     }
 
     private func reply(_ reply: LauncherReply, with descriptor: Held? = nil) {
-        // Payloads send tables of refused calls as long as they like, and must not have us wait for a
-        // supervisor that does not read: it misses some, of which the next holds all.
-        if case .denied = reply, !channel.descriptor.hasRoom { return }
         var placements = DescriptorPlacements()
         if let descriptor { placements.add(descriptor.descriptor) }
         // A supervisor that cannot be told is gone; the loop ends and takes every sandbox along.

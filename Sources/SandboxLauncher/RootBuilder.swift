@@ -78,17 +78,22 @@ struct RootBuilder {
     }
 
     /// Mounts procfs as the plan shows it (proc(5), "Mount options").
-    func mountProc() throws(SystemError) {
+    ///
+    /// - Returns: its root, for init and the payload's process before its program starts; where the plan
+    ///   shows none it is attached nowhere.
+    func mountProc() throws(SystemError) -> Held {
         if Layer.pid.isOmitted {
             let hosts = try MountTree.clone(of: .openWithoutLinks("/proc", [.path]))
             try hosts.add([.noSetUID, .noDevices, .noExecution])
-            return try hosts.attach(to: "proc", in: root.descriptor)
+            try hosts.attach(to: "proc", in: root.descriptor)
+            return Held(try hosts.root.duplicate())
         }
         var options = [(key: "hidepid", value: "invisible")]
-        if plan.proc == .pidOnly { options.append(("subset", "pid")) }
+        if [.pidOnly, .none].contains(plan.proc) { options.append(("subset", "pid")) }
         let proc = try MountTree.make("proc", options, [.noSetUID, .noDevices, .noExecution])
-        try proc.attach(to: "proc", in: root.descriptor)
+        if plan.proc != .none { try proc.attach(to: "proc", in: root.descriptor) }
         if case .masked(let constants) = plan.proc { try coverHost(with: constants) }
+        return Held(try proc.root.duplicate())
     }
 
     // Each cover has the flags of the mount that it is cloned from. One that does not fit its place (a

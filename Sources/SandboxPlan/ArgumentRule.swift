@@ -58,6 +58,7 @@ public struct ArgumentRule: Sendable {
             ArgumentRule("arch_prctl", SYS_arch_prctl, 0, refusing: [0x1012]),
             ArgumentRule("mknod", SYS_mknod, 1, mask: 0xf000, allowing: files),
             ArgumentRule("mknodat", SYS_mknodat, 2, mask: 0xf000, allowing: files),
+            ArgumentRule("fcntl", SYS_fcntl, 1, refusing: descriptorCommands),
             ArgumentRule("madvise", SYS_madvise, 2, refusing: memoryAdvice),
             ArgumentRule("getsockopt", SYS_getsockopt) { known in
                 known[1].mask == .max
@@ -92,6 +93,13 @@ public struct ArgumentRule: Sendable {
     // MADV_WILLNEED, REMOVE, MERGEABLE, HWPOISON, SOFT_OFFLINE, COLD, PAGEOUT, POPULATE_READ,
     // POPULATE_WRITE; madvise(2).
     private static let memoryAdvice: [UInt32] = [3, 9, 12, 100, 101, 20, 21, 22, 23]
+
+    // F_SETOWN, SETSIG, SETOWN_EX, SETLEASE, GETLEASE, NOTIFY, SET_RW_HINT, SET_FILE_RW_HINT, GETDELEG,
+    // SETDELEG: signals about what others do with a shared directory or file, and marks on its inode;
+    // fcntl(2), include/uapi/linux/fcntl.h.
+    private static let descriptorCommands: [UInt32] = [
+        8, 10, 15, 1024, 1025, 1026, 1036, 1038, 1039, 1040,
+    ]
 
     // SO_MEMINFO, SO_COOKIE, SO_NETNS_COOKIE, SO_PEERPIDFD: host-wide counters; socket(7).
     private static let readableOptions: [UInt32] = [55, 57, 71, 77]

@@ -8,7 +8,7 @@ public struct CompiledPlan: Sendable, Equatable {
     /// The first bytes of a plan file.
     public static let magic: [UInt8] = Array("INVPLAN1".utf8)
     /// The version of the wire form, with which an encoded plan begins.
-    public static let version: UInt16 = 3
+    public static let version: UInt16 = 4
 
     /// Adopts an encoded plan.
     public init(bytes: [UInt8]) {

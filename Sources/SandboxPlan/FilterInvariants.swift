@@ -16,21 +16,37 @@ public enum FilterInvariants {
 
     /// Checks a compiled filter.
     ///
+    /// - Parameters:
+    ///   - filter: the program.
+    ///   - counted: what init lets through and counts of the calls that are left to it; nil where it lets
+    ///     nothing through. Where it counts, no call that takes a number of the host's goes uncounted.
     /// - Throws: ``PlanError`` naming the first call that it answers wrongly, from the highest number
     ///   down, or the first instruction that no compiled filter has.
-    public static func check(_ filter: SeccompProgram) throws(PlanError) {
+    public static func check(
+        _ filter: SeccompProgram,
+        counting counted: [CountedCall]? = nil
+    ) throws(PlanError) {
         var walk = try FilterWalk(filter)
         let demands = demands()
         // One number stands for all up to the next: only at these can an answer or a demand change.
-        let singles = (walk.constants + demands.keys).map { $0...$0 }
+        let counters = CountedCalls.all.map(\.number)
+        let singles = (walk.constants + demands.keys + counters).map { $0...$0 }
         let starts = Set(
             (singles + unknown + [x32]).flatMap { [$0.lowerBound, $0.upperBound &+ 1] }
         )
         for number in starts.sorted(by: >) {
             for (answer, known) in try walk.answers(to: number) {
                 let demand = demands[number] ?? outside(number)
-                guard answer != .other, demand.isMet(answer, known) else {
+                let isCounted =
+                    answer == .told
+                    && (counted ?? []).contains { $0.canCover(number, known) }
+                // What init lets through is allowed.
+                guard answer != .other, demand.isMet(isCounted ? .allowed : answer, known) else {
                     throw FilterWalk.refusal(demand.name, "call \(number) can be \(answer)")
+                }
+                guard counted == nil || answer != .allowed || CountedCalls.isFree(number, known)
+                else {
+                    throw FilterWalk.refusal("call \(number)", "it takes numbers uncounted")
                 }
             }
         }

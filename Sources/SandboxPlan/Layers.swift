@@ -16,6 +16,8 @@ public enum Layer: String, Sendable, CaseIterable {
     case filter
     /// A network namespace of its own.
     case network
+    /// The mode 0 of the files in `/proc/self/net` that the payload does not need.
+    case netFiles = "net-files"
     /// A System V and POSIX message namespace of its own.
     case ipc
     /// A process-id namespace of its own, with its procfs.
@@ -26,6 +28,8 @@ public enum Layer: String, Sendable, CaseIterable {
     case descriptors
     /// Limits of the control group.
     case limits
+    /// The limit of numbers that a sandbox takes from counters of the whole host.
+    case objects
     /// The table of requests that a coding agent may make.
     case requestTable = "request-table"
     /// The rules for reading the candidate out of the coding sandbox.

@@ -27,6 +27,14 @@ extension SandboxPlan {
             isLogged: try decoder.bool("landlock log")
         )
         filter = SeccompProgram(bytes: try decoder.counted("filter", limit: 4096 * 8))
+        counted = try decoder.list("counted calls", limit: 64) { input throws(PlanError) in
+            CountedCall(
+                try input.integer("counted call"),
+                argument: try input.optional("counted argument") { value throws(PlanError) in
+                    try value.integer("counted argument")
+                }
+            )
+        }
         environment = try decoder.list("environment", limit: 128) { input throws(PlanError) in
             EnvironmentVariable(
                 name: try input.text("variable name", limit: 128),
@@ -108,6 +116,7 @@ extension PinnedSource {
 extension ProcView {
     fileprivate init(from decoder: inout WireDecoder) throws(PlanError) {
         switch try decoder.integer("proc view") as UInt8 {
+        case 0: self = .none
         case 1: self = .pidOnly
         case 2:
             self = .masked(try decoder.list("masks", limit: 256, SkeletonEntry.init(from:)))
@@ -128,6 +137,7 @@ extension SandboxLimits {
         killsOnOutput = try decoder.bool("output action")
         openFiles = try decoder.integer("open files")
         fileSize = ByteCount(bytes: try decoder.integer("file size"))
+        objects = try decoder.integer("objects")
     }
 }
 

@@ -14,7 +14,7 @@ public enum PlanInvariants {
         try checkLimits(plan)
         try checkDescriptors(plan)
         try checkLandlock(plan)
-        try FilterInvariants.check(plan.filter)
+        try checkCounted(plan)
     }
 
     /// An error with the operation of this file.
@@ -144,6 +144,26 @@ public enum PlanInvariants {
         guard (8...1_048_576).contains(limits.openFiles) else {
             throw refusal("limits.files", "not within 8 and 1048576", "set a descriptor limit")
         }
+    }
+
+    private static func checkCounted(_ plan: SandboxPlan) throws(PlanError) {
+        let knowsTasks = [.candidate, .examiner].contains(plan.role)
+        guard !knowsTasks || (1...CountedCalls.most).contains(plan.limits.objects) else {
+            throw refusal(
+                "limits.objects",
+                "a \(plan.role) that takes numbers of the host's counters uncounted can write a message",
+                "set 1 to 1048576 of them"
+            )
+        }
+        for call in plan.counted where CountedCalls.takes(call.number) == nil {
+            let remedy = "compile the policy again"
+            throw refusal("counted calls", "call \(call.number) takes no number", remedy)
+        }
+        let isCounting = plan.limits.objects > 0
+        guard isCounting || plan.counted.isEmpty else {
+            throw refusal("counted calls", "there is no limit of them", "set limits.objects")
+        }
+        try FilterInvariants.check(plan.filter, counting: isCounting ? plan.counted : nil)
     }
 
     private static func checkDescriptors(_ plan: SandboxPlan) throws(PlanError) {

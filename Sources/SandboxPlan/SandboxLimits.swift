@@ -62,6 +62,13 @@ public struct SandboxLimits: Sendable, Equatable {
     public var openFiles: UInt32
     /// `RLIMIT_FSIZE`.
     public var fileSize: ByteCount
+    /// How many numbers of host-wide counters it may take (``CountedCalls``); 0 where nobody counts.
+    public var objects: UInt32
+
+    /// `RLIMIT_SIGPENDING` of every sandbox: signals and timers that wait for its processes together.
+    ///
+    /// A frozen guest's queue is a count of what happened meanwhile.
+    public static let pendingSignals: UInt64 = 256
 
     /// Creates limits.
     public init(
@@ -74,7 +81,8 @@ public struct SandboxLimits: Sendable, Equatable {
         output: ByteCount,
         killsOnOutput: Bool,
         openFiles: UInt32,
-        fileSize: ByteCount
+        fileSize: ByteCount,
+        objects: UInt32 = 0
     ) {
         self.memory = memory
         self.processes = processes
@@ -86,6 +94,7 @@ public struct SandboxLimits: Sendable, Equatable {
         self.killsOnOutput = killsOnOutput
         self.openFiles = openFiles
         self.fileSize = fileSize
+        self.objects = objects
     }
 }
 

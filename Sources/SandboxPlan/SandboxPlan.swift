@@ -29,6 +29,8 @@ public struct SandboxPlan: Sendable, Equatable {
     public var landlock: LandlockPlan
     /// The compiled system-call filter.
     public var filter: SeccompProgram
+    /// Of what the filter leaves to init, the calls that it lets through and counts.
+    public var counted: [CountedCall]
     /// The complete environment of the payload.
     public var environment: [EnvironmentVariable]
     /// The payload's working directory inside.
@@ -52,6 +54,7 @@ public struct SandboxPlan: Sendable, Equatable {
         network: NetworkView = .loopback,
         landlock: LandlockPlan,
         filter: SeccompProgram,
+        counted: [CountedCall] = [],
         environment: [EnvironmentVariable],
         workingDirectory: InsidePath,
         command: [String],
@@ -69,6 +72,7 @@ public struct SandboxPlan: Sendable, Equatable {
         self.network = network
         self.landlock = landlock
         self.filter = filter
+        self.counted = counted
         self.environment = environment
         self.workingDirectory = workingDirectory
         self.command = command
@@ -208,6 +212,8 @@ public enum MountAccess: UInt8, Sendable, Equatable {
 
 /// What `/proc` shows inside.
 public enum ProcView: Sendable, Equatable {
+    /// Nothing: an empty directory.
+    case none
     /// Processes of the sandbox only (`subset=pid`, `hidepid=invisible`); see proc(5).
     case pidOnly
     /// The same, and over whatever else a full procfs has a file or directory of this skeleton, or an
@@ -248,6 +254,23 @@ public enum NetworkView: String, Sendable, Equatable, CaseIterable {
 
     /// The endpoint's TCP port, the same in each sandbox: a number that varied would tell something.
     public static let port: UInt16 = 8377
+
+    /// The files of `/proc/self/net` that a payload can read; each tells of its own network alone.
+    ///
+    /// The others have mode 0: `softnet_stat` counts the packets of the whole host, `sockstat` and
+    /// `protocols` the memory of its sockets, and what another kernel adds is nobody's to vouch for.
+    public static let readableFiles = [
+        // Its own listeners and connections: test suites look for a free port there.
+        "tcp", "tcp6",
+        // The same of its own Unix sockets.
+        "unix",
+        // Interfaces by name: psutil and ifconfig read it, and our own self-check.
+        "dev",
+        // Whether there is a way out: what looks before it tries finds none.
+        "route",
+        // Whether ::1 is there: test suites choose by it.
+        "if_inet6",
+    ]
 }
 
 /// One environment variable of the payload.

@@ -11,7 +11,7 @@ extension SandboxPolicy {
     /// - Parameter groups: the groups of system calls by name; one that is missing is another's problem.
     /// - Returns: each allowance once.
     public func dangerousAllowances(groups: [String: SyscallGroup]) -> [DangerousAllowance] {
-        var found = levels + mounts.flatMap(dangers) + families + ceilings
+        var found = levels + procfs + mounts.flatMap(dangers) + families + ceilings
         let names = CallDanger.all.filter { $0.applies(self) }
         for (call, place, isAllowed) in allowedCalls(groups) {
             let danger = names.first { $0.calls.contains(call) }
@@ -85,6 +85,19 @@ extension SandboxPolicy {
             )
         }
         return found
+    }
+
+    private var procfs: [DangerousAllowance] {
+        guard [.candidate, .examiner].contains(role), proc != .none else { return [] }
+        return [
+            DangerousAllowance(
+                name: "proc",
+                danger:
+                    "each look-up in procfs takes a number of a counter of the whole host, and nobody"
+                    + " counts them (fs/proc/inode.c)",
+                place: place(of: "proc")
+            )
+        ]
     }
 
     // What every distribution ships and what no host keeps secrets in; all else of a host may be private.

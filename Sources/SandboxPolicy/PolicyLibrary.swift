@@ -1,4 +1,4 @@
-internal import HostKernel
+public import HostKernel
 internal import LinuxKernel
 
 /// The policies and groups of system calls of one directory.
@@ -11,11 +11,15 @@ public struct PolicyLibrary: Sendable, Equatable {
 
     /// Reads `*.yaml` and `syscalls/*.yaml` of a directory.
     ///
+    /// - Parameters:
+    ///   - path: the directory.
+    ///   - user: whose file names it: it is opened without links and with this user's rights; absent where
+    ///     the operator names it, or it ships.
     /// - Throws: ``PolicyRefusal`` when the directory cannot be read or a group is malformed.
-    public init(directory path: String) throws(PolicyRefusal) {
+    public init(directory path: String, namedBy user: FileRights? = nil) throws(PolicyRefusal) {
         directory = path
         var groups: [String: SyscallGroup] = [:]
-        for (name, bytes) in try Self.documents(in: path + "/syscalls") {
+        for (name, bytes) in try Self.documents(in: path + "/syscalls", user) {
             let file = "\(path)/syscalls/\(name).yaml"
             let group = try SyscallGroup(parsing: bytes, file: file)
             guard group.name == name else {
@@ -24,7 +28,7 @@ public struct PolicyLibrary: Sendable, Equatable {
             groups[name] = group
         }
         self.groups = groups
-        documents = Dictionary(uniqueKeysWithValues: try Self.documents(in: path))
+        documents = Dictionary(uniqueKeysWithValues: try Self.documents(in: path, user))
     }
 
     /// The names of the policies, sorted.
@@ -50,16 +54,22 @@ public struct PolicyLibrary: Sendable, Equatable {
     }
 
     private static func documents(
-        in path: String
+        in path: String,
+        _ user: FileRights?
     ) throws(PolicyRefusal) -> [(String, [UInt8])] {
         var place = path
         do throws(SystemError) {
-            let directory = try Descriptor.open(path, [.read, .directory])
             var found: [(String, [UInt8])] = []
-            for entry in try directory.entries().sorted() where entry.hasSuffix(".yaml") {
-                place = "\(path)/\(entry)"
-                let bytes = try directory.contents(of: entry, limit: SandboxPolicy.maximumBytes)
-                found.append((String(entry.dropLast(5)), bytes))
+            try (user ?? .ours).perform { () throws(SystemError) in
+                let directory =
+                    user == nil
+                    ? try Descriptor.open(path, [.read, .directory])
+                    : try Descriptor.openWithoutLinks(path, [.read, .directory])
+                for entry in try directory.entries().sorted() where entry.hasSuffix(".yaml") {
+                    place = "\(path)/\(entry)"
+                    let bytes = try directory.contents(of: entry, limit: SandboxPolicy.maximumBytes)
+                    found.append((String(entry.dropLast(5)), bytes))
+                }
             }
             return found
         } catch {

@@ -49,7 +49,7 @@ private struct PolicyReading {
             "pipes": .pipes, "terminal": .terminal,
         ])
         let network = reader.optional("network")?.word(of: NetworkView.self)
-        let limits = reader.required("limits").flatMap(SandboxLimits.init)
+        let limits = reader.required("limits").flatMap { SandboxLimits($0, role: role) }
         let sockets = reader.optional("sockets")?.distinct { $0.word(of: SocketFamily.self) }
         let syscalls = reader.required("syscalls").flatMap(PolicySyscalls.init)
         let landlock = reader.required("landlock").flatMap(landlock)

@@ -79,6 +79,7 @@ public struct PolicyResolver: Sendable {
             network: policy.network,
             landlock: try landlock(of: policy, mounts: mounts, problems),
             filter: filter.program,
+            counted: filter.counted,
             environment: environment,
             workingDirectory: policy.workingDirectory,
             command: policy.command,
@@ -106,6 +107,7 @@ public struct PolicyResolver: Sendable {
 
     private func proc(of policy: SandboxPolicy) -> ProcView {
         switch policy.proc {
+        case .none: .none
         case .pidOnly: .pidOnly
         case .masked: .masked(ProcMasks.standard(policy.limits))
         }
@@ -117,7 +119,7 @@ public struct PolicyResolver: Sendable {
         _ problems: ProblemList
     ) throws(PolicyRefusal) -> CompiledFilter {
         do throws(SeccompError) {
-            return try FilterLint.compiled(rules)
+            return try FilterLint.compiled(rules, counting: policy.limits.objects > 0)
         } catch {
             problems.add(error, of: policy)
             throw PolicyRefusal(problems)

@@ -115,6 +115,8 @@ public enum PolicyMountSource: Sendable, Equatable {
 
 /// What a policy says about `/proc`.
 public enum PolicyProc: String, Sendable, Equatable, CaseIterable {
+    /// Nothing: an empty directory.
+    case none
     /// Processes of the sandbox only.
     case pidOnly = "pid-only"
     /// A full procfs with constant files over the host's counters.

@@ -40,6 +40,16 @@ public struct SitePolicy: Sendable, Equatable {
         digest = sorted.isEmpty ? nil : SHA256Digest(of: digested)
     }
 
+    /// Whether everybody's configurations may use a key of root's for an upstream.
+    ///
+    /// - Parameters:
+    ///   - key: the key's source, as ``SiteDocument`` has it.
+    ///   - address: the upstream's address.
+    /// - Returns: whether one document lists both.
+    public func shares(key: String, for address: String) -> Bool {
+        documents.contains { $0.keys.contains(key) && $0.upstreams.contains(address) }
+    }
+
     /// Reads what this host has; no bounds where there is no directory.
     ///
     /// - Throws: ``PolicyRefusal`` when a directory or document is not root's or can be written by others,
@@ -121,6 +131,11 @@ public struct SiteDocument: Sendable, Equatable {
     let roles: [SandboxRole]
     /// The bounds.
     let bounds: [Placed<SiteBound>]
+    /// Keys of root's that everybody's configurations may use: a path, `environment:NAME` or
+    /// `credential:NAME`.
+    let keys: [String]
+    /// The addresses of the upstreams that they may be used for, and for no other.
+    let upstreams: [String]
 }
 
 /// One bound.

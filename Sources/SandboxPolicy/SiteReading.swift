@@ -46,14 +46,48 @@ private struct SiteReading {
         read("sources") { .sources($0.distinct { $0.path()?.text }.map(\.value)) }
         let limits = reader.optional("limits").map(Self.limits) ?? []
         let calls = reader.optional("calls").map(Self.calls) ?? []
+        let (keys, upstreams) = Self.shared(&reader)
         reader.finish()
         guard let reason else { return nil }
         return SiteDocument(
             file: file,
             reason: reason,
             roles: roles ?? SandboxRole.allCases,
-            bounds: bounds + limits + calls
+            bounds: bounds + limits + calls,
+            keys: keys,
+            upstreams: upstreams
         )
+    }
+
+    // Keys of root's and where they may be sent: neither says anything without the other.
+    private static func shared(
+        _ reader: inout MappingReader
+    ) -> (keys: [String], upstreams: [String]) {
+        let keys = reader.optional("keys")
+        let upstreams = reader.optional("upstreams")
+        if let alone = keys ?? upstreams, keys == nil || upstreams == nil {
+            alone.refuse(
+                "keys and upstreams are written together",
+                remedy:
+                    "write keys: [PATH] and upstreams: [URL], the only places they may be sent to"
+            )
+        }
+        return (
+            keys?.distinct(key).map(\.value) ?? [],
+            upstreams?.distinct { $0.text() }.map(\.value) ?? []
+        )
+    }
+
+    private static func key(_ node: YAMLNode) -> String? {
+        guard let text = node.text() else { return nil }
+        let isSource = ["/", "environment:", "credential:"].contains { text.hasPrefix($0) }
+        if !isSource {
+            node.refuse(
+                "it is no source of a key",
+                remedy: "write a full path, environment:NAME or credential:NAME"
+            )
+        }
+        return text
     }
 
     private static let roles: [String: SandboxRole] = Dictionary(

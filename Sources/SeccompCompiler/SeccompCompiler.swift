@@ -6,6 +6,8 @@ public struct CompiledFilter: Sendable, Equatable {
     public let program: SeccompProgram
     /// The rules it was made from, sorted by number, without duplicates.
     public let rules: [SyscallRule]
+    /// Which of the allowed calls are left to init, which counts them.
+    public let counted: [CountedCall]
 }
 
 /// Compiles lists of allowed calls into BPF programs.
@@ -26,22 +28,28 @@ public enum SeccompCompiler {
     /// - Parameters:
     ///   - rules: what is allowed.
     ///   - told: of the refusals, those that init counts; no rule among them may meet one that allows.
+    ///   - counts: whether calls that take numbers of the host's counters are left to init (`CountedCalls`).
     /// - Returns: the filter.
     /// - Throws: ``SeccompError/refusedProgram(location:reason:)`` for a list of which the launcher
     ///   would refuse the filter, which `FilterLint` explains rule by rule, or
     ///   ``SeccompError/library(step:code:)``.
     public static func compile(
         _ rules: [SyscallRule],
-        telling told: [SyscallRule] = []
+        telling told: [SyscallRule] = [],
+        counting counts: Bool = false
     ) throws(SeccompError) -> CompiledFilter {
         let numbered = try numbered(rules)
+        var counted: [CountedCall] = []
         let context = try SeccompContext.empty()
         for number in absent {
             try context.answer(SeccompContext.absence, number)
         }
         for entry in numbered {
-            let action = SeccompContext.allowance
-            try context.answer(action, entry.number, when: entry.rule.conditions)
+            let isCounted = counts && CountedCalls.takes(entry.number) != nil
+            if isCounted { counted.append(CountedCall(entry)) }
+            for (action, conditions) in try entry.answers(isCounted: isCounted) {
+                try context.answer(action, entry.number, when: conditions)
+            }
         }
         for entry in try self.numbered(told) {
             let action = SeccompContext.notification
@@ -49,13 +57,14 @@ public enum SeccompCompiler {
         }
         let program = SeccompProgram(bytes: try context.exported())
         do throws(PlanError) {
-            try FilterInvariants.check(program)
+            try FilterInvariants.check(program, counting: counts ? counted : nil)
         } catch {
             throw .refusedProgram(location: error.location, reason: error.reason)
         }
         return CompiledFilter(
             program: program,
-            rules: numbered.map(\.rule)
+            rules: numbered.map(\.rule),
+            counted: counted
         )
     }
 
@@ -79,8 +88,37 @@ struct NumberedRule {
     let number: UInt32
     let rule: SyscallRule
 
+    /// What the filter answers, and when: a mapping that nobody shares takes no number, and one of huge
+    /// pages takes one whoever shares it, which is refused.
+    func answers(
+        isCounted: Bool
+    ) throws(SeccompError) -> [(action: UInt32, conditions: [ArgumentCondition])] {
+        let (allowed, left) = (SeccompContext.allowance, SeccompContext.notification)
+        guard isCounted else { return [(allowed, rule.conditions)] }
+        guard number == CountedCalls.map else { return [(left, rule.conditions)] }
+        let ways = [(allowed, UInt32(0)), (left, CountedCalls.sharedMap)]
+        var answers: [(action: UInt32, conditions: [ArgumentCondition])] = []
+        for (action, value) in ways {
+            let flags = try ArgumentCondition(
+                argument: 3,
+                mask: CountedCalls.mapFlags,
+                equals: value
+            )
+            answers.append((action, rule.conditions + [flags]))
+        }
+        return answers
+    }
+
     /// Orders by number, then by conditions, so that equal policies give equal bytes.
     var sortKey: [UInt32] {
         [number] + rule.conditions.flatMap { [UInt32($0.argument), $0.mask, $0.value] }
+    }
+}
+
+extension CountedCall {
+    /// What init lets through of a rule; a condition on another argument than the first is the filter's.
+    fileprivate init(_ entry: NumberedRule) {
+        let first = entry.rule.conditions.first { $0.argument == 0 && $0.mask == .max }
+        self.init(entry.number, argument: first?.value)
     }
 }

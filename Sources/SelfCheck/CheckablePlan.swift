@@ -30,6 +30,8 @@ package struct CheckablePlan {
         plan.command = []
         // What is demanded is compared with what was seen, afterwards and by others.
         plan.demandedLevel = .noUserNamespace
+        // Our program finds most of its facts in procfs.
+        if plan.proc == .none { plan.proc = .pidOnly }
         plan.limits.cpuTime = nil
         plan.limits.idle = nil
         plan.limits.killsOnOutput = false
@@ -38,6 +40,8 @@ package struct CheckablePlan {
         // Each thread costs the kernel about 20 KiB, which counts as the sandbox's memory.
         let affordable = UInt32(clamping: plan.limits.memory.bytes >> 16)
         plan.limits.processes = min(plan.limits.processes, affordable, 512)
+        // Each takes init some 50 µs, and fewer show the same.
+        plan.limits.objects = min(plan.limits.objects, 64)
         let shown = plan.mounts.first { $0.source == .tree(index: 0) && $0.isExecutable }
         if plan.root == .tree {
             (tree, program) = (0, "/" + QuickSetKit.programName)

@@ -31,6 +31,7 @@ package struct FactsJudge {
         [
             finding(.namespaces, namespaces),
             finding(.network, network),
+            finding(.netFiles, networkFiles),
             finding(.ipc, namespace("ipc")),
             finding(.pid, processes),
             finding(.payloadNamespace, payloadNamespace),
@@ -40,6 +41,7 @@ package struct FactsJudge {
             finding(.privateRoot, privateRoot),
             finding(.readOnlyMounts, mountFlags),
             finding(.descriptors, descriptors),
+            finding(.objects, objects),
             finding(.limits, limits),
         ]
     }
@@ -80,6 +82,24 @@ package struct FactsJudge {
         return (
             namespace("net").problem ?? problem,
             "interfaces listed inside: \(interfaces.joined(separator: ", "))"
+        )
+    }
+
+    private var networkFiles: Seen {
+        let files = facts.values("net-file")
+        let open = files.filter { $0.hasPrefix("open ") }.map { String($0.dropFirst(5)) }
+        let problem: String? =
+            if let extra = open.first(where: { !NetworkView.readableFiles.contains($0) }) {
+                "/proc/self/net/\(extra) can be opened"
+            } else {
+                files.isEmpty && plan.proc != .none ? "/proc/self/net cannot be listed" : nil
+            }
+        return (
+            problem,
+            files.isEmpty
+                ? "there is no procfs inside"
+                : "of \(files.count) files in /proc/self/net inside, these opened: "
+                    + open.sorted().joined(separator: ", ")
         )
     }
 
@@ -279,6 +299,21 @@ package struct FactsJudge {
         )
     }
 
+    private var objects: Seen {
+        guard !plan.counted.isEmpty else { return (nil, "the plan counts no call") }
+        let words = (facts.values("objects").first ?? "").split(separator: " ").map(String.init)
+        guard words.count == 2, let made = UInt32(words[0]) else {
+            return ("it was not tried how many pipes can be made", "")
+        }
+        let isRefused = words[1] == "EMFILE" && made <= plan.limits.objects
+        return (
+            isRefused
+                ? nil
+                : "\(made) pipes were made (\(words[1])), the plan allows \(plan.limits.objects)",
+            "of \(plan.limits.objects) pipes \(made) were made, and the next was refused with \(words[1])"
+        )
+    }
+
     private var limits: Seen {
         let limits = facts.table("limit")
         let words = (facts.values("threads").first ?? "").split(separator: " ").map(String.init)
@@ -289,6 +324,7 @@ package struct FactsJudge {
         let isRefused = words[1] != "none" && made <= max(plan.limits.processes, 2) - 2
         let files = "\(plan.limits.openFiles)"
         let size = "\(plan.limits.fileSize.bytes)"
+        let signals = "\(SandboxLimits.pendingSignals)"
         let problem: String? =
             if !isRefused {
                 "\(made + 2) processes ran, the plan allows \(plan.limits.processes)"
@@ -296,6 +332,8 @@ package struct FactsJudge {
                 "core dumps are not off"
             } else if limits["files"] != [files, files] || limits["size"] != [size, size] {
                 "open files or the size of files are not limited as planned"
+            } else if limits["signals"] != [signals, signals] {
+                "not \(signals) signals can wait, as in every sandbox"
             } else {
                 nil
             }

@@ -15,7 +15,8 @@ public struct MeasuredLevel: Sendable, Equatable {
         self.shortfall = shortfall
     }
 
-    /// Judges findings: `full` and `delegated` have limits and a freezer that can kill what it froze.
+    /// Judges findings: `full` and `delegated` have limits, a freezer that can kill what it froze, and a
+    /// network whose counters are closed.
     ///
     /// - Parameters:
     ///   - findings: what was seen.

@@ -12,6 +12,8 @@ public enum QuickProbe: String, Sendable, CaseIterable {
     case namespaces
     /// The network namespace is not the host's, and has loopback only.
     case network
+    /// Of the files of `/proc/self/net` only those open that count nothing of the host's.
+    case netFiles = "net-files"
     /// The namespace of System V and POSIX messages is not the host's.
     case ipc
     /// The process namespace is not the host's, the parent is its init, and procfs shows nothing else.
@@ -30,6 +32,8 @@ public enum QuickProbe: String, Sendable, CaseIterable {
     case readOnlyMounts = "read-only-mounts"
     /// No descriptor is open but those of the plan.
     case descriptors
+    /// Of what takes numbers of the host, no more is given out than the plan allows.
+    case objects
     /// The control group refuses one process more than the plan allows; core dumps are off.
     case limits
     /// A frozen sandbox does nothing, and goes on when it is thawed.
@@ -38,13 +42,13 @@ public enum QuickProbe: String, Sendable, CaseIterable {
     case kill
 
     /// Whether a level promises this wall: without a control group of its own a sandbox has no freezer,
-    /// and limits of single processes.
+    /// and limits of single processes; without a second user its payload owns the files of its network.
     public func stands(at level: AssuranceLevel) -> Bool {
         switch self {
-        case .limits, .freeze, .kill: level >= .delegated
+        case .limits, .freeze, .kill, .netFiles: level >= .delegated
         case .namespaces, .network, .ipc, .pid, .payloadNamespace, .capabilities, .filter,
             .landlock,
-            .privateRoot, .readOnlyMounts, .descriptors:
+            .privateRoot, .readOnlyMounts, .descriptors, .objects:
             level >= .singleUID
         }
     }
@@ -54,6 +58,7 @@ public enum QuickProbe: String, Sendable, CaseIterable {
         switch self {
         case .namespaces: "namespaces of its own"
         case .network: "a network of its own, with loopback only"
+        case .netFiles: "no counter of the host's network"
         case .ipc: "System V and POSIX messages of its own"
         case .pid: "processes of its own"
         case .payloadNamespace: "a second user namespace, which locks mount flags"
@@ -63,6 +68,7 @@ public enum QuickProbe: String, Sendable, CaseIterable {
         case .privateRoot: "a private root without any state"
         case .readOnlyMounts: "mount flags as planned"
         case .descriptors: "only the listed descriptors"
+        case .objects: "a limit of pipes, sockets and memory files"
         case .limits: "limits of the control group"
         case .freeze: "a freezer that stops and lets go"
         case .kill: "a frozen sandbox can be killed"
@@ -87,7 +93,7 @@ public enum QuickProbe: String, Sendable, CaseIterable {
         case .freeze, .kill:
             "mount -t cgroup2 none /sys/fs/cgroup, or the version 1 controller freezer, writable for "
                 + "root; in a container, give it a control-group file system of its own"
-        case .capabilities, .privateRoot, .readOnlyMounts, .descriptors:
+        case .capabilities, .privateRoot, .readOnlyMounts, .descriptors, .objects, .netFiles:
             "install all programs of one build (`make install`); if it stays, report this"
         }
     }

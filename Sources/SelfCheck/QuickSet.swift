@@ -188,7 +188,10 @@ public final class QuickSet {
         return try start(
             checkable.plan,
             trees(of: compiled, checkable),
-            [checkable.program, "facts", "\(checkable.plan.limits.processes)"] + kit.hidden
+            [
+                checkable.program, "facts", "\(checkable.plan.limits.processes)",
+                "\(checkable.plan.limits.objects)",
+            ] + kit.hidden
         )
     }
 

@@ -84,6 +84,20 @@ void say_calls(void) {
     say_foreign("32-bit", call_32_bits);
 }
 
+void say_objects(int most) {
+    int made = 0;
+    const char *reason = "none";
+    for (int ends[2]; made <= most; made++) {
+        if (pipe(ends) != 0) {
+            reason = strerrorname_np(errno);
+            break;
+        }
+        close(ends[0]);
+        close(ends[1]);
+    }
+    printf("objects %d %s\n", made, reason != NULL ? reason : "unknown");
+}
+
 // MARK: threads
 
 enum { STACK = 4096 };

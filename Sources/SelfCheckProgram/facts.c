@@ -78,6 +78,18 @@ void say_interfaces(void) {
     fclose(file);
 }
 
+void say_network_files(void) {
+    DIR *directory = opendir("/proc/self/net");
+    if (directory == NULL) return;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.') continue;
+        int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        printf("net-file %s %s\n", file >= 0 ? "open" : name_of(errno), entry->d_name);
+        if (file >= 0) close(file);
+    }
+    closedir(directory);
+}
+
 void say_mounts(void) {
     FILE *file = fopen("/proc/self/mountinfo", "re");
     if (file == NULL) {
@@ -113,7 +125,8 @@ void say_limits(void) {
     static const struct {
         const char *name;
         int resource;
-    } limits[] = {{"core", RLIMIT_CORE}, {"files", RLIMIT_NOFILE}, {"size", RLIMIT_FSIZE}};
+    } limits[] = {{"core", RLIMIT_CORE}, {"files", RLIMIT_NOFILE}, {"size", RLIMIT_FSIZE},
+                  {"signals", RLIMIT_SIGPENDING}};
     for (size_t index = 0; index < sizeof limits / sizeof *limits; index++) {
         struct rlimit limit;
         if (getrlimit(limits[index].resource, &limit) == 0)

@@ -14,6 +14,8 @@ void say_namespaces(void);
 void say_procfs(void);
 /// The network interfaces.
 void say_interfaces(void);
+/// Each file of `/proc/self/net`, and whether it opens.
+void say_network_files(void);
 /// Each mount: target, options, kind of file system; and whether Landlock lets procfs be written to.
 void say_mounts(void);
 /// The descriptors that are open.
@@ -24,5 +26,7 @@ void say_limits(void);
 void say_calls(void);
 /// Whether a path exists.
 void say_path(const char *path);
+/// How many pipes can be made, of one more than `most`, and what refused the next. None stays open.
+void say_objects(int most);
 /// How many threads can be made beside this one, of at most `most`, and what refused the next.
 void say_threads(int most);

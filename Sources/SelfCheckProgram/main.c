@@ -38,16 +38,18 @@ static int answer_input(void) {
 int main(int count, char **words) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (count == 3 && strcmp(words[1], "eat") == 0) return eat(words[2]);
-    if (count < 3 || strcmp(words[1], "facts") != 0) return 2;
+    if (count < 4 || strcmp(words[1], "facts") != 0) return 2;
     say_identity();
     say_namespaces();
     say_procfs();
     say_interfaces();
+    say_network_files();
     say_mounts();
     say_descriptors();
     say_limits();
     say_calls();
-    for (int index = 3; index < count; index++) say_path(words[index]);
+    for (int index = 4; index < count; index++) say_path(words[index]);
+    say_objects(atoi(words[3]));
     say_threads(atoi(words[2]));
     puts("ready");
     return answer_input();

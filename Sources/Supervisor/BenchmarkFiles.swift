@@ -1,3 +1,4 @@
+internal import HostKernel
 public import HostProbe
 internal import ExamResults
 internal import StrictJSON
@@ -57,6 +58,11 @@ public struct BenchmarkFiles: Sendable {
         public let layout: StateLayout
         /// The interpreter that a configuration names, if it does.
         public var python: String?
+        /// Whose file names the directory; absent where the operator does, or where it ships.
+        var namedBy: FileRights?
+
+        /// The directory, whose files are read with its user's rights.
+        var folder: UserFolder { UserFolder(directory, namedBy: namedBy) }
 
         /// Names a benchmark.
         public init(directory: String, installation: Installation, layout: StateLayout) {
@@ -68,7 +74,7 @@ public struct BenchmarkFiles: Sendable {
         /// Reads the manifest.
         public func manifest() throws(SupervisorError) -> BenchmarkManifest {
             let file = "\(directory)/benchmark.yaml"
-            let text = try Installation.contents(file)
+            let text = try folder.read("benchmark.yaml")
             return try workspace { () throws(WorkspaceError) in
                 try BenchmarkManifest(parsing: text, file: file)
             }
@@ -95,7 +101,7 @@ public struct BenchmarkFiles: Sendable {
         let directory = reading.directory
         let installation = reading.installation
         func read(_ path: String) throws(SupervisorError) -> [UInt8] {
-            try Installation.contents("\(directory)/\(path)")
+            try reading.folder.read(path)
         }
         func named(_ paths: [BeneathPath]) throws(SupervisorError) -> [NamedBytes] {
             var files: [NamedBytes] = []

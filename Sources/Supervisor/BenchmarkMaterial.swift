@@ -1,3 +1,4 @@
+internal import HostKernel
 internal import HostProbe
 internal import StrictJSON
 internal import Workspace
@@ -31,7 +32,7 @@ struct BenchmarkMaterial {
         switch manifest.tasks {
         case .file(let path):
             let file = "\(reading.directory)/\(path.text)"
-            let bytes = try Installation.contents(file)
+            let bytes = try reading.folder.read(path.text)
             tasks = try workspace { () throws(WorkspaceError) in
                 try TaskCatalog(parsing: bytes, file: file)
             }
@@ -51,7 +52,7 @@ struct BenchmarkMaterial {
         _ reading: BenchmarkFiles.Reading
     ) throws(SupervisorError) -> (directory: String, image: Image) {
         let file = "\(reading.directory)/\(packages.requirements.text)"
-        let list = try Installation.contents(file)
+        let list = try reading.folder.read(packages.requirements.text)
         _ = try workspace { () throws(WorkspaceError) in try PackageList(parsing: list, file: file)
         }
         let python = try reading.interpreter(for: manifest)
@@ -77,17 +78,18 @@ struct BenchmarkMaterial {
         _ packages: String
     ) throws(SupervisorError) -> TaskCatalog {
         func path(_ text: String) -> String {
-            packages + "/" + BenchmarkManifest.TaskSource.filled(text, variants)
+            BenchmarkManifest.TaskSource.filled(text, variants)
         }
-        let tasks = try Installation.contents(path(list))
+        let folder = UserFolder(packages)
+        let tasks = try folder.read(path(list))
         var sides: [UInt8]?
-        if let splits { sides = try Installation.contents(path(splits)) }
+        if let splits { sides = try folder.read(path(splits)) }
         return try workspace { () throws(WorkspaceError) in
             try TaskCatalog(
                 importing: tasks,
                 splits: sides,
                 shared: variants,
-                file: path(list)
+                file: "\(packages)/\(path(list))"
             )
         }
     }

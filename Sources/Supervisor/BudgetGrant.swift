@@ -21,7 +21,7 @@ public enum BudgetGrant {
         in experiment: Experiment,
         layout: StateLayout
     ) throws(SupervisorError) -> Bool {
-        let config = try ExperimentInputs.readConfig(experiment.directory)
+        let config = try ExperimentInputs.readConfig(experiment)
         try more.requireLimits(in: config, at: experiment.directory)
         let answer = try ControlClient.ask(
             ControlVerb.extend.rawValue,

@@ -42,14 +42,18 @@ struct CandidatePackages {
     /// - Throws: ``SupervisorError``.
     init?(
         _ config: ExperimentConfig,
-        of directory: String,
+        of directory: UserFolder,
         _ benchmark: BenchmarkFiles,
         _ python: PythonInterpreter,
         _ layout: StateLayout
     ) throws(SupervisorError) {
         guard let path = config.candidate.packages else { return nil }
-        let file = "\(directory)/\(path.text)"
-        let bytes = try Self.contents(path, of: directory, file)
+        let file = "\(directory.path)/\(path.text)"
+        let bytes = try directory.read(
+            path.text,
+            "read the list of packages",
+            limit: PackageList.largestSize
+        )
         let list = try workspace { () throws(WorkspaceError) in
             try PackageList(
                 parsing: bytes,
@@ -84,46 +88,6 @@ struct CandidatePackages {
             "image": .string(image.digest), "list": .string(SHA256Digest.hex(of: bytes)),
         ]
         digest = SHA256Digest.hex(of: parts.canonicalBytes)
-    }
-
-    // The directory is the user's: nothing there may lead root to a file of somebody else's.
-    private static func contents(
-        _ path: BeneathPath,
-        of directory: String,
-        _ file: String
-    ) throws(SupervisorError) -> [UInt8] {
-        func refusal(_ reason: String, _ remedy: String) -> SupervisorError {
-            SupervisorError(
-                .usage,
-                operation: "read the list of packages",
-                location: file,
-                reason: reason,
-                remedy: remedy
-            )
-        }
-        let found: (kind: FileStatus.Kind, size: Int, bytes: [UInt8])
-        do throws(SystemError) {
-            let opened = try Descriptor.open(directory, [.read, .directory])
-                .openBeneath(path.text, [.read, .nonBlocking])
-            let status = try opened.status()
-            let isShort = status.kind == .regular && status.size <= PackageList.largestSize
-            found = (
-                status.kind, Int(status.size),
-                isShort ? try opened.readAll(limit: PackageList.largestSize) : []
-            )
-        } catch {
-            if error.isMissing { throw refusal("it does not exist", "write it, or remove the key") }
-            guard error.isSymbolicLink else {
-                throw SupervisorError(error, "read the list of packages", file)
-            }
-            throw refusal("a part of the path is a symbolic link", "copy the list there")
-        }
-        guard found.kind == .regular else { throw refusal("it is no file", "write a file") }
-        guard found.size <= PackageList.largestSize else {
-            let reason = "it has \(found.size) bytes, more than \(PackageList.largestSize)"
-            throw refusal(reason, "name fewer packages")
-        }
-        return found.bytes
     }
 
     // The benchmark's own modules come first, so a package of that name would never be found, or, in

@@ -40,20 +40,6 @@ extension RefusalRecord {
             by: "coding-agent"
         )
     }
-
-    /// A sealed exam that was ended because a counter of the host moved too far.
-    ///
-    /// The exam is void all the same: the counters are the host's, and another program may have moved
-    /// them.
-    static func exceededCounters(iteration: Int) -> RefusalRecord {
-        RefusalRecord(
-            layer: "counter-watch",
-            attempt: "make more pipes, sockets or memory files than a sealed exam may",
-            detail: "the sealed exam was ended and is void; whatever else this host ran counts too",
-            iteration: iteration,
-            by: "candidate"
-        )
-    }
 }
 
 /// The layer that answered a fault, and what was tried.

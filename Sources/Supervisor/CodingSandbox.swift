@@ -226,6 +226,9 @@ final class CodingSandbox {
         try applyFreeze()
     }
 
+    /// Whether it was started and has not ended.
+    var isAlive: Bool { sandbox.map { $0.exit == nil } ?? false }
+
     /// Whether a process of the agent would have to stand still, and none may begin.
     var mustStandStill: Bool { isFreezeWanted || holds > 0 || !mayRun }
 

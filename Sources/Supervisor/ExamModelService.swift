@@ -9,13 +9,31 @@ internal import ModelDialects
 // sealed one gets no file to keep it in.
 
 extension ModelService {
-    /// What exams need, with files in this directory while rollouts run; nothing where neither side
-    /// has a model.
-    func examModels(filesIn directory: String) -> ExamModels? {
+    /// How often each side of a rollout of a sealed exam may ask a model: each call makes objects whose
+    /// numbers the whole host counts, and how many there can be has to be known before the exam.
+    ///
+    /// - Parameter turns: how many turns a session has.
+    /// - Returns: the number of calls.
+    static func callsOfSealedRollout(turns: Int) -> Int { min(4 * turns, 256) }
+
+    /// The models of one exam.
+    ///
+    /// - Parameters:
+    ///   - directory: where files are while rollouts of train tasks run.
+    ///   - calls: how often each side of one sealed rollout may ask.
+    ///   - rollouts: how many the exam has, which one examiner serves.
+    /// - Returns: the models; nil where neither side has one.
+    func examModels(filesIn directory: String, calls: Int, rollouts: Int) -> ExamModels? {
         guard hasModel(for: [.candidate, .userSimulator, .judge]) else { return nil }
         return ExamModels { [self] sandbox, side, isSealed throws(ExamModelFault) in
+            let most = side == .candidate ? calls : calls * rollouts
             do throws(SupervisorError) {
-                return try join(sandbox, side, filesIn: isSealed ? nil : directory)
+                return try join(
+                    sandbox,
+                    side,
+                    filesIn: isSealed ? nil : directory,
+                    atMost: isSealed ? most : nil
+                )
             } catch { throw ExamModelFault(error.description) }
         }
     }
@@ -23,7 +41,8 @@ extension ModelService {
     private func join(
         _ sandbox: RunningSandbox,
         _ side: ExamSide,
-        filesIn directory: String?
+        filesIn directory: String?,
+        atMost requests: Int?
     ) throws(SupervisorError) -> ExamModels.Leave? {
         let roles: [ModelRole] =
             switch side {
@@ -34,9 +53,13 @@ extension ModelService {
         let file = try directory.map { path throws(SupervisorError) in
             try NamelessFile(in: path)
         }
-        guard let listener = try serve(sandbox, roles: roles, bodies: file?.writer) else {
-            return nil
-        }
+        let listener = try serve(
+            sandbox,
+            roles: roles,
+            bodies: file?.writer,
+            atMost: requests
+        )
+        guard let listener else { return nil }
         return { [self] () throws(ExamModelFault) in
             do throws(SupervisorError) {
                 try close(listener)

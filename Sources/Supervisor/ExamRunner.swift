@@ -87,7 +87,12 @@ extension Supervision {
         )
         do throws(ExamRunError) {
             var site = examSite()
-            site.models = models?.examModels(filesIn: layout.experiment(inputs.experiment.id))
+            let turns = inputs.benchmark.manifest.limits.turns
+            site.models = models?.examModels(
+                filesIn: layout.experiment(inputs.experiment.id),
+                calls: ModelService.callsOfSealedRollout(turns: turns),
+                rollouts: tasks.count * arms.rolloutsOfTask
+            )
             if models?.hasModel(for: [.userSimulator, .judge]) == true {
                 site.patience.examinerTurn = ExamPatience.modelTurn
             }
@@ -124,6 +129,9 @@ struct ExamArms {
     init(_ candidate: CandidateSnapshot) {
         self.candidate = candidate
     }
+
+    /// How many rollouts every task has.
+    var rolloutsOfTask: Int { trials * (incumbent == nil ? 1 : 2) }
 }
 
 extension CandidateSnapshot {

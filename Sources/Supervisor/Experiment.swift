@@ -1,4 +1,4 @@
-internal import HostKernel
+package import HostKernel
 internal import LinuxKernel
 internal import StrictJSON
 internal import Workspace
@@ -13,6 +13,7 @@ public struct Experiment: Sendable, Equatable {
     public let benchmarkDirectory: String?
 
     static let markerName = ".invigilator"
+    static let configurationName = "experiment_config.yaml"
     private static let schema = "invigilator.experiment/1"
 
     init(directory: String, id: String, benchmarkDirectory: String?) {
@@ -26,8 +27,7 @@ public struct Experiment: Sendable, Equatable {
         let path = try absolute(directory)
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try Descriptor.open("\(path)/\(markerName)", [.read, .nonBlocking])
-                .readAll(limit: 4096)
+            bytes = try UserFolder(path).contents(of: markerName, limit: 4096)
         } catch {
             throw SupervisorError(
                 .usage,
@@ -73,6 +73,34 @@ public struct Experiment: Sendable, Equatable {
     private static func isID(_ text: String) -> Bool {
         text.utf8.count == 16
             && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
+    /// The directory, whose files are read with its owner's rights.
+    package var folder: UserFolder { UserFolder(directory) }
+
+    /// Whose configuration this is: what it names is opened with this user's rights.
+    ///
+    /// Whoever may write to the directory can put a configuration there. So it is the directory's owner's, or
+    /// in root's directory the file's; of two users it is nobody's.
+    ///
+    /// - Throws: ``SupervisorError``.
+    func owner() throws(SupervisorError) -> FileRights {
+        let owners: (directory: UInt32, file: UInt32)
+        do throws(SystemError) {
+            let file = try folder.open(Self.configurationName, .read)
+            owners = (try folder.rights().user, try file.status().owner)
+        } catch { throw folder.refusal(of: Self.configurationName, "read a file", error) }
+        guard owners.directory != 0, owners.file != 0, owners.directory != owners.file else {
+            return FileRights(of: owners.directory == 0 ? owners.file : owners.directory)
+        }
+        throw SupervisorError(
+            .usage,
+            operation: "find out whose configuration this is",
+            location: "\(directory)/\(Self.configurationName)",
+            reason:
+                "it belongs to uid \(owners.file), and its directory to uid \(owners.directory)",
+            remedy: "give both to the user whose files it may name: chown USER"
+        )
     }
 
     /// The bytes of the marker file.

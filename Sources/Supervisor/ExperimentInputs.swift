@@ -72,12 +72,20 @@ public struct ExperimentInputs {
     ) throws(SupervisorError) {
         self.experiment = experiment
         let path = experiment.directory
-        let config = try Self.readConfig(path)
+        let config = try Self.readConfig(experiment)
         self.config = config
+        let owner = try experiment.owner()
         let directory =
             experiment.benchmarkDirectory
             ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
-        let reading = Self.reading(directory, config, layout: layout, installation: installation)
+        let reading = Self.reading(
+            directory,
+            config,
+            of: experiment.benchmarkDirectory == nil ? nil : owner,
+            layout: layout,
+            installation: installation
+        )
+        try Self.requireOwnPython(config, owner)
         try reading.requireModels(of: config)
         benchmark = try BenchmarkFiles(reading)
         try layout.create()
@@ -85,11 +93,12 @@ public struct ExperimentInputs {
         let python = try reading.interpreter(for: benchmark.manifest)
         self.python = python
         image = try Self.buildImage(python, layout)
-        packages = try CandidatePackages(config, of: path, benchmark, python, layout)
+        packages = try CandidatePackages(config, of: experiment.folder, benchmark, python, layout)
         codingAgent = try CodingAgentFiles(config, installation, python)
         plans = try ExperimentPlans(
             config,
             id: experiment.id,
+            owner: owner,
             layout: layout,
             installation: installation,
             python: python,
@@ -98,28 +107,32 @@ public struct ExperimentInputs {
         models = try ModelInputs(
             config,
             of: path,
-            policies: PolicySource(config, layout: layout, installation: installation),
+            owner: owner,
+            policies: PolicySource(config, of: owner, layout: layout, installation: installation),
             installation: installation,
             pythonPrefix: python.prefixForPolicies
         )
         try Self.require(plans.surface, apartFrom: benchmark)
-        agent = try Self.readAgent(path, plans.surface)
-        program = try Installation.contents("\(path)/PROGRAM.md")
+        agent = try Self.readAgent(experiment.folder, plans.surface)
+        program = try experiment.folder.read("PROGRAM.md")
         stubs = try Self.readStubs(installation, python)
-        workspaceDirectory = try Self.openWorkspace(path)
+        workspaceDirectory = try Self.openWorkspace(experiment.folder)
     }
 
-    static func readConfig(_ path: String) throws(SupervisorError) -> ExperimentConfig {
-        let file = "\(path)/experiment_config.yaml"
-        let bytes = try Installation.contents(file)
+    static func readConfig(_ experiment: Experiment) throws(SupervisorError) -> ExperimentConfig {
+        let bytes = try experiment.folder.read(Experiment.configurationName)
         return try workspace { () throws(WorkspaceError) in
-            try ExperimentConfig(parsing: bytes, file: file)
+            try ExperimentConfig(
+                parsing: bytes,
+                file: "\(experiment.directory)/\(Experiment.configurationName)"
+            )
         }
     }
 
     fileprivate static func reading(
         _ directory: String,
         _ config: ExperimentConfig,
+        of user: FileRights?,
         layout: StateLayout,
         installation: Installation
     ) -> BenchmarkFiles.Reading {
@@ -128,9 +141,33 @@ public struct ExperimentInputs {
             installation: installation,
             layout: layout
         )
+        reading.namedBy = user
         reading.python = config.sandbox.python
         reading.settings = config.adapter.compactMapValues(\.stringValue)
         return reading
+    }
+
+    // Root copies it into images and runs it where packages are installed.
+    private static func requireOwnPython(
+        _ config: ExperimentConfig,
+        _ owner: FileRights
+    ) throws(SupervisorError) {
+        guard !owner.areOurs, let named = config.sandbox.python else { return }
+        let place: String?
+        do throws(HostProbeError) {
+            place = try PythonInterpreter(path: named).placeOfOthers()
+        } catch { throw SupervisorError(.hostFailed, error) }
+        guard let place else { return }
+        throw SupervisorError(
+            .usage,
+            operation: "look at a Python interpreter",
+            location: "sandbox.python: \(named)",
+            reason:
+                "\(place) is not root's alone, and uid \(owner.user), whose configuration names it,"
+                + " is not root",
+            remedy:
+                "name an interpreter that only root can change, or have root own the configuration"
+        )
     }
 
     static func buildImage(
@@ -148,21 +185,19 @@ public struct ExperimentInputs {
     }
 
     private static func readAgent(
-        _ path: String,
+        _ folder: UserFolder,
         _ surface: Surface
     ) throws(SupervisorError) -> CandidateSnapshot {
-        let directory = try system("read the agent's files", path) { () throws(SystemError) in
-            Descriptor?.Box(
-                try Descriptor.open(path, [.read, .directory])
-                    .openBeneath("agent", [.read, .directory])
-            )
-        }
-        guard let opened = directory.take() else {
-            fatalError("a box that was just filled is full")
-        }
-        return try workspace { () throws(WorkspaceError) in
-            try CandidateSnapshot(reading: surface, beneath: opened)
-        }
+        let read: Result<CandidateSnapshot, WorkspaceError>
+        do throws(SystemError) {
+            let opened = try folder.open("agent", [.read, .directory])
+            read = try folder.rights().perform { () throws(SystemError) in
+                Result { () throws(WorkspaceError) in
+                    try CandidateSnapshot(reading: surface, beneath: opened)
+                }
+            }
+        } catch { throw folder.refusal(of: "agent", "read the agent's files", error) }
+        return try workspace { () throws(WorkspaceError) in try read.get() }
     }
 
     // Both lie in one directory of the candidate's sandbox, and neither may take the other's place, nor
@@ -204,13 +239,15 @@ public struct ExperimentInputs {
 
     // The operator's view is written by the supervisor, so the directory becomes its own.
     private static func openWorkspace(
-        _ path: String
+        _ folder: UserFolder
     ) throws(SupervisorError) -> Descriptor?.Box {
-        try system("open the workspace", "\(path)/workspace") { () throws(SystemError) in
-            let directory = try Descriptor.open("\(path)/workspace", [.read, .directory])
+        do throws(SystemError) {
+            // Not with the owner's rights: after the first run the directory is the supervisor's alone.
+            let directory = try Descriptor.openWithoutLinks(folder.path, [.path, .directory])
+                .openBeneath("workspace", [.read, .directory])
             try directory.setOwner(StateLayout.supervisor, group: StateLayout.supervisorGroup)
             return Descriptor?.Box(directory)
-        }
+        } catch { throw folder.refusal(of: "workspace", "open the workspace", error) }
     }
 }
 
@@ -251,6 +288,11 @@ public struct ExperimentPlans: Sendable {
     /// The longest silence of the coding agent; absent for no limit.
     let codingIdle: Milliseconds?
 
+    /// How many numbers of the host's counters a candidate, and the examiner for one rollout, may take.
+    ///
+    /// Complete where neither has a procfs, in which each look-up takes one more.
+    let objects: (candidate: UInt32, examiner: UInt32, areComplete: Bool)
+
     /// Every plan.
     var all: [CompiledPlan] { [coding, candidate, trainExaminer, testExaminer] }
 
@@ -273,13 +315,15 @@ public struct ExperimentPlans: Sendable {
         layout: StateLayout,
         installation: Installation
     ) throws(SupervisorError) {
-        let config = try ExperimentInputs.readConfig(experiment.directory)
+        let config = try ExperimentInputs.readConfig(experiment)
         let directory =
             experiment.benchmarkDirectory
             ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
+        let owner = try experiment.owner()
         let reading = ExperimentInputs.reading(
             directory,
             config,
+            of: experiment.benchmarkDirectory == nil ? nil : owner,
             layout: layout,
             installation: installation
         )
@@ -287,6 +331,7 @@ public struct ExperimentPlans: Sendable {
         try self.init(
             config,
             id: experiment.id,
+            owner: owner,
             layout: layout,
             installation: installation,
             python: python,
@@ -297,13 +342,14 @@ public struct ExperimentPlans: Sendable {
     init(
         _ config: ExperimentConfig,
         id: String,
+        owner: FileRights,
         layout: StateLayout,
         installation: Installation,
         python: PythonInterpreter,
         agent: ExperimentInputs.CodingAgentFiles
     ) throws(SupervisorError) {
         let prefix = python.prefixForPolicies
-        let source = PolicySource(config, layout: layout, installation: installation)
+        let source = PolicySource(config, of: owner, layout: layout, installation: installation)
         func plan(_ name: String, split: String? = nil) throws(SupervisorError) -> SandboxPlan {
             try source.plan(name, pythonPrefix: prefix, vaultSplit: split)
         }
@@ -341,14 +387,20 @@ public struct ExperimentPlans: Sendable {
         var agreed = AgreedPlans()
         self.coding = agreed.compile(coding)
         self.candidate = agreed.compile(candidate)
+        var lastExaminer = candidate
         func examinerPlan(_ split: String) throws(SupervisorError) -> CompiledPlan {
             var plan = try plan(examiner, split: layout.split(id, split))
+            lastExaminer = plan
             plan.add(ModelEnvironment.variables(of: .judge, models))
             plan.add(ModelEnvironment.variables(of: .userSimulator, models))
             return agreed.compile(plan)
         }
         trainExaminer = try examinerPlan("train")
         testExaminer = try examinerPlan("test")
+        objects = (
+            candidate.limits.objects, lastExaminer.limits.objects,
+            candidate.proc == .none && lastExaminer.proc == .none
+        )
         self.agreed = agreed
     }
 }

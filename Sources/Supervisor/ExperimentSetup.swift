@@ -65,11 +65,11 @@ public struct ExperimentSetup {
         let manifest = try reading.manifest()
         var template = checkout?.agent
         if template == nil {
-            template = try Installation.contents("\(source)/\(manifest.agent.text)")
+            template = try reading.folder.read(manifest.agent.text)
         }
         let files = (
             template: template ?? [],
-            program: try Installation.contents("\(source)/\(manifest.program.text)")
+            program: try reading.folder.read(manifest.program.text)
         )
         let config = try configuration(manifest)
         let id = try system("draw an id", "experiment") { () throws(SystemError) in

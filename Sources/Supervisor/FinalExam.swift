@@ -23,6 +23,7 @@ public struct FinalExam {
     public init(_ supervision: Supervision, progress: @escaping (String) -> Void) {
         self.supervision = supervision
         self.progress = progress
+        supervision.report(waitsTo: progress)
     }
 
     /// Opens the tier, or returns what it gave when it was opened.
@@ -56,6 +57,7 @@ public struct FinalExam {
         try requireClean(state, best.digest)
         try supervision.requireUnchanged(genesis)
         try supervision.noteTiers(genesis)
+        try supervision.joinTurns()
         // A record that was put back to before the tier was opened must not open it again.
         try supervision.keepCheckpoint(progress: progress)
         // An exam whose run was cut off must not stand open before another one begins.
@@ -106,6 +108,7 @@ public struct FinalExam {
         )
         start.trials = arms.trials
         start.incumbent = baseline.digest
+        start.liveChannels = genesis.liveChannels
         try supervision.append(.examStarted(start), at: WallClock.milliseconds)
         progress("final exam over \(start.count) tasks that were held back")
         let ended = try supervision.guardedExam(

@@ -46,7 +46,8 @@ struct GateConfiguration {
         release = ReleaseRules(
             Self.policy(config.release.score),
             step: try Proportion(config.release.bucket),
-            budget: config.release.bits
+            budget: config.release.bits,
+            counterBits: config.release.counterBits
         )
     }
 

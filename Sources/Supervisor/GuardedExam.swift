@@ -1,4 +1,5 @@
 internal import Benchmarks
+internal import HostKernel
 internal import ExamResults
 internal import IterationLoop
 internal import Ledger
@@ -61,7 +62,7 @@ extension Supervision {
     }
 
     /// Runs an exam; a sealed one behind the host-wide guard, after the quick set of probes, and with
-    /// padded counters.
+    /// the host's counters moved on afterwards.
     ///
     /// - Parameters:
     ///   - split: which split its tasks are of.
@@ -70,8 +71,7 @@ extension Supervision {
     ///   - iteration: the iteration that it belongs to; 0 for the preparation's.
     ///   - goesOn: asked again and again while another experiment's sealed exam runs.
     ///   - onStart: told the running exam, so that it can be cancelled.
-    ///   - onExceeded: told when a sealed exam was ended because of the host's counters.
-    /// - Returns: how it ended; nothing where `goesOn` said no before it began.
+    /// - Returns: how it ended; nil where `goesOn` said no before it began.
     /// - Throws: ``SupervisorError``.
     func guardedExam(
         _ split: Split,
@@ -79,42 +79,40 @@ extension Supervision {
         _ arms: ExamArms,
         iteration: Int = 0,
         goesOn: () throws(SupervisorError) -> Bool = { () throws(SupervisorError) in true },
-        onStart: (ExamRun) -> Void = { _ in },
-        onExceeded: () -> Void = {}
+        onStart: (ExamRun) -> Void = { _ in }
     ) throws(SupervisorError) -> Benchmarks.ExamReport? {
         guard split == .test else {
             let report = try runExam(split, tasks, arms, onStart: onStart)
             try recordModelUsage(iteration: iteration)
             return report
         }
+        try requireOwnSplit()
         let guarded = try SealedExamGuard(
             inputs.experiment.id,
             turn: turn,
             layout: layout,
             loop: loop,
             hasFreezer: quickSet.canFreeze,
-            goesOn: goesOn
+            goesOn: { () throws(SupervisorError) in
+                tellWaits()
+                return try goesOn()
+            }
         )
+        tellWaits()
         guard let guarded else { return nil }
         let report: Benchmarks.ExamReport
         do throws(SupervisorError) {
+            try requireNoNeighbour()
             try requireWalls(iteration: iteration)
-            // A turn is a call of the candidate and one of the user, where both have a model.
-            let calls = models == nil ? 0 : 2 * inputs.benchmark.manifest.limits.turns
-            let rollouts = tasks.count * arms.trials * (arms.incumbent == nil ? 1 : 2)
-            let watch = try CounterWatch(
-                rollouts: rollouts,
-                calls: calls,
-                grid: inputs.config.release.grid.wholeMilliseconds,
-                loop: loop
-            )
-            defer { watch.end() }
-            report = try runExam(split, tasks, arms) { run in
-                watch.exam = run
-                onStart(run)
+            let traces = try counterTraces(of: tasks.count * arms.rolloutsOfTask)
+            do throws(SupervisorError) {
+                report = try runExam(split, tasks, arms, onStart: onStart)
+            } catch {
+                // What was begun may have written, however it ended.
+                try hide(traces)
+                throw error
             }
-            try watch.pad()
-            if watch.isExceeded { onExceeded() }
+            try hide(traces)
         } catch {
             try guarded.release()
             throw error
@@ -122,6 +120,68 @@ extension Supervision {
         try guarded.release()
         try recordModelUsage(iteration: iteration)
         return report
+    }
+
+    // A rollout of ours makes some seventy objects, and how many rollouts begin is the candidate's to say.
+    private static let objectsOfRollout: UInt64 = 96
+    // What the broker makes for a call on a new connection: the connection, and the look-up of its name.
+    private static let objectsOfCall: UInt64 = 16
+
+    /// What a sealed exam can leave in the host's counters.
+    private enum CounterTraces {
+        /// So much, whatever it does.
+        case counted(CounterNoise)
+        /// Nobody knows before: its candidate or its examiner has a procfs.
+        case uncounted(CounterMark)
+    }
+
+    /// What a sealed exam can leave in the host's counters, found out before it.
+    ///
+    /// - Parameter rollouts: how many it has.
+    /// - Returns: what is to be hidden afterwards.
+    /// - Throws: ``SupervisorError``.
+    private func counterTraces(of rollouts: Int) throws(SupervisorError) -> CounterTraces {
+        let (turns, limits) = (inputs.benchmark.manifest.limits.turns, inputs.plans.objects)
+        var own = Self.objectsOfRollout
+        var objects = UInt64(limits.candidate) + UInt64(limits.examiner)
+        if models != nil {
+            own += 2 * UInt64(ModelService.callsOfSealedRollout(turns: turns)) * Self.objectsOfCall
+            // The broker accepts what they connect.
+            objects *= 2
+        }
+        let memory =
+            UInt64(CountedCalls.memoryShare(of: limits.candidate))
+            + UInt64(CountedCalls.memoryShare(of: limits.examiner))
+        return try system("hide what is written into the host's counters", "sealed exam") {
+            () throws(SystemError) in
+            guard limits.areComplete else { return .uncounted(try CounterMark()) }
+            return .counted(
+                try CounterNoise(
+                    CounterNoise.Writable(
+                        inodes: UInt64(rollouts) * (objects + own),
+                        sharedMemory: UInt64(rollouts) * memory
+                    ),
+                    bits: inputs.config.release.counterBits
+                )
+            )
+        }
+    }
+
+    /// Moves the counters on; notes what they tell all the same, where that is not what is always charged.
+    private func hide(_ traces: CounterTraces) throws(SupervisorError) {
+        try system("move the host's counters on", "sealed exam") { () throws(SystemError) in
+            var moving: CounterMoving
+            switch traces {
+            case .counted(let noise):
+                uncountedBits = nil
+                moving = try noise.moving()
+            case .uncounted(let mark):
+                let found = try mark.noise(bits: inputs.config.release.counterBits)
+                uncountedBits = found.bits
+                moving = try found.noise.moving()
+            }
+            while let pause = try moving.next() { try loop.turn(atMost: pause) }
+        }
     }
 
     /// Refuses to go on under a configuration, a benchmark, policies or an assurance level other than

@@ -202,24 +202,14 @@ public struct HarnessCheckout {
         _ name: String,
         _ root: String
     ) throws(SupervisorError) -> [UInt8]? {
-        let found: (kind: FileStatus.Kind, bytes: [UInt8])
-        do throws(SystemError) {
-            let folder = try Descriptor.open(root, [.read, .directory])
-            let file = try folder.openBeneath(name, [.read, .nonBlocking])
-            let kind = try file.status().kind
-            found = (kind, kind == .regular ? try file.readAll(limit: limit) : [])
-        } catch {
+        let folder = UserFolder(root)
+        do throws(SystemError) { return try folder.contents(of: name, limit: limit) } catch {
             guard !error.isMissing else { return nil }
-            switch error.name {
-            case "ELOOP": throw strange("\(root)/\(name)", "a part of its path is a link")
-            case "EFBIG": throw strange("\(root)/\(name)", "it has more than \(limit) bytes")
-            default: throw SupervisorError(error, "read the checkout", "\(root)/\(name)")
+            guard let (reason, _) = folder.explanation(of: error, limit: limit) else {
+                throw SupervisorError(error, "read the checkout", "\(root)/\(name)")
             }
+            throw strange("\(root)/\(name)", reason)
         }
-        guard found.kind == .regular else {
-            throw strange("\(root)/\(name)", "it is no regular file")
-        }
-        return found.bytes
     }
 
     private static func strange(_ location: String, _ reason: String) -> SupervisorError {

@@ -11,6 +11,12 @@ public struct Installation: Sendable {
     /// The launcher's program.
     public let launcher: String
 
+    package init(resources: String, policies: String, launcher: String) {
+        self.resources = resources
+        self.policies = policies
+        self.launcher = launcher
+    }
+
     /// The broker's program.
     public var broker: String { Self.parent(of: launcher) + "/invigilator-broker" }
 

@@ -49,6 +49,8 @@ public final class LoopShell {
     /// How often the coding agent was started again in this run.
     var restarts = 0
     var restart: EventLoop.Token?
+    /// Whether it would be started again now, if no sealed exam of another experiment ran.
+    var isRestartHeld = false
     /// Whether the coding agent asked us or a model for something since the last look.
     var showedLife = false
     var life: EventLoop.Token?
@@ -102,7 +104,10 @@ public final class LoopShell {
         if let genesis = machine.state.genesis {
             try supervision.requireUnchanged(genesis)
             try supervision.noteTiers(genesis)
+            try supervision.joinTurns()
+            try supervision.requireOwnSplit()
         }
+        supervision.report(waitsTo: progress)
         costBound = bounds.microdollars.map { $0 + (supervision.models?.cost ?? 0) }
         let id = supervision.inputs.experiment.id
         repository = CandidateRepository(at: supervision.layout.repository(id))
@@ -303,8 +308,13 @@ public final class LoopShell {
     func startAgent() throws(SupervisorError) {
         guard try supervision.turn.takeShare() else {
             if start == nil {
-                progress("the coding agent waits for another experiment's sealed exam")
+                let other = supervision.turn.agentWait?.experiment
+                progress(
+                    "the coding agent waits for another experiment's sealed exam"
+                        + (other.map { ", of experiment \($0)" } ?? "")
+                )
             }
+            supervision.tellWaits()
             start = supervision.loop.at(MonotonicTime.now.advanced(by: ControlQuestion.step)) {
                 [unowned self] in
                 do throws(SupervisorError) { try startAgent() } catch { failure = error }
@@ -321,12 +331,22 @@ public final class LoopShell {
         follow = supervision.loop.at(MonotonicTime.now.advanced(by: ControlQuestion.step)) {
             [unowned self] in
             do throws(SupervisorError) {
-                try supervision.turn.follow()
+                try supervision.turn.follow(wantsToRun: wantsToRun)
+                supervision.tellWaits()
                 followTurn()
             } catch {
                 fail(error)
             }
         }
+    }
+
+    // Time in which the agent is frozen for us, waits for an answer of ours, or has ended is none that it
+    // lacks. Where nothing can be frozen, it never waits once it runs.
+    private var wantsToRun: Bool {
+        guard end == nil, !isTidying, let coding, supervision.quickSet.canFreeze else {
+            return false
+        }
+        return !machine.isAgentFrozen && requests.isEmpty && (coding.isAlive || isRestartHeld)
     }
 
     /// Ends the run, whatever it does now.
@@ -378,6 +398,7 @@ public final class LoopShell {
             }
             try recordModelUsage()
             try supervision.turn.giveBackShare()
+            try supervision.turn.endAgent()
         }
         // The broker may go on telling of calls until it is ended.
         supervision.models?.forgetListeners()

@@ -43,7 +43,8 @@ extension LoopShell {
     private func startAgain(after span: Nanoseconds) {
         restart = supervision.loop.at(MonotonicTime.now.advanced(by: span)) { [unowned self] in
             guard end == nil, !isTidying, let coding else { return }
-            guard !coding.mustStandStill else { return startAgain(after: ControlQuestion.step) }
+            isRestartHeld = coding.mustStandStill
+            guard !isRestartHeld else { return startAgain(after: ControlQuestion.step) }
             do throws(SupervisorError) {
                 try record(.sandboxStarted, [:])
                 try startAgentProcess(isAgain: true)

@@ -87,16 +87,20 @@ extension LoopShell {
             control?.answer(number, ["ok": false])
             return
         }
-        control?.answer(
-            number,
-            [
-                "ok": true, "phase": .string(machine.phase.rawValue),
-                "paused": .bool(machine.state.isPaused),
-                "frozen": .bool(
-                    supervision.quickSet.canFreeze && (machine.isAgentFrozen || !holds.isEmpty)
-                ),
-            ]
-        )
+        control?.answer(number, standing)
+    }
+
+    // Frozen is what the agent is, whoever's exam it is for; what it waits for says whose.
+    private var standing: JSONValue {
+        let turn = supervision.turn
+        let isHeld = !holds.isEmpty || (coding?.isAlive == true && !turn.hasShare)
+        let isFrozen = supervision.quickSet.canFreeze && (machine.isAgentFrozen || isHeld)
+        return [
+            "ok": true, "phase": .string(machine.phase.rawValue),
+            "paused": .bool(machine.state.isPaused), "frozen": .bool(isFrozen),
+            "waiting": (turn.examWait ?? turn.agentWait).map { .object($0.members) } ?? .null,
+            "agent_time": supervision.agentTime,
+        ]
     }
 
     /// Extends the budget; whoever asks is answered when the row is on the disk, or will never be.

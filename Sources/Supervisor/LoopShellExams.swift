@@ -114,7 +114,6 @@ extension LoopShell {
         let isSealed = request.split == .test
         let tasks = request.tasks ?? (isSealed ? supervision.testTasks : supervision.trainTasks)
         progress(ProgressLine.examBegins(request, count: tasks.count))
-        var isExceeded = false
         let report = try supervision.guardedExam(
             request.split,
             tasks,
@@ -124,8 +123,7 @@ extension LoopShell {
                 try drainQueue()
                 return !isCancelling
             },
-            onStart: { run in runningExam = run },
-            onExceeded: { isExceeded = true }
+            onStart: { run in runningExam = run }
         )
         catchUpWithRecords()
         runningExam = nil
@@ -142,11 +140,11 @@ extension LoopShell {
         let refusals = CandidateRefusals(of: report.results.candidate, iteration: request.iteration)
         for record in refusals.records { post(.refused(record)) }
         endExamDenials(isSealed: isSealed, iteration: request.iteration)
-        if isExceeded { post(.refused(.exceededCounters(iteration: request.iteration))) }
         let root = try supervision.sealedRoot(of: report.results, request.split)
         let digests = supervision.planDigests(of: report)
         var ended = IterationLoop.ExamReport(report, planDigests: digests, sealedRoot: root)
         ended.twinGap = watch(report, of: request)
+        if isSealed { ended.uncountedBits = supervision.uncountedBits }
         try watchTraffic()
         post(.examEnded(ended))
     }

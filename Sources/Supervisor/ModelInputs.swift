@@ -23,12 +23,17 @@ public struct ModelInputs {
     init?(
         _ config: ExperimentConfig,
         of experiment: String,
+        owner: FileRights,
         policies: PolicySource,
         installation: Installation,
         pythonPrefix: String
     ) throws(SupervisorError) {
         settings = config.models
         guard !settings.roles.isEmpty else { return nil }
+        let host = ModelKeyHost.ofThisProcess(
+            for: owner,
+            isShared: try PolicySource.sharedKeys()
+        )
         let program = installation.broker
         let resolved = try policies.resolved(
             "broker",
@@ -39,12 +44,12 @@ public struct ModelInputs {
         start = BrokerClient.Start(
             plan: CompiledPlan(resolved.plan),
             program: program,
-            configuration: try Self.configuration(settings)
+            configuration: try Self.configuration(settings, host)
         )
         let cassette = settings.cassette
         self.cassette = try workspace { () throws(WorkspaceError) in
             try cassette.map { (cassette) throws(WorkspaceError) in
-                try CassetteFile(cassette, seenFrom: experiment, on: .ofThisProcess)
+                try CassetteFile(cassette, seenFrom: experiment, on: host)
             }
         }
     }
@@ -66,10 +71,11 @@ public struct ModelInputs {
     }
 
     private static func configuration(
-        _ settings: ModelSettings
+        _ settings: ModelSettings,
+        _ host: ModelKeyHost
     ) throws(SupervisorError) -> BrokerConfiguration {
         let secrets = try workspace { () throws(WorkspaceError) in
-            try ModelSecrets(of: settings, on: .ofThisProcess)
+            try ModelSecrets(of: settings, on: host)
         }
         let prices = settings.prices.keys.sorted().compactMap { model in
             settings.prices[model].map { PriceTerms(model: model, $0) }

@@ -136,12 +136,14 @@ package final class ModelService {
     ///   - roles: who speaks there, the usual one first.
     ///   - bodies: the file that takes what is said; nothing for a sealed exam, whose words are never
     ///     kept.
+    ///   - requests: the most requests of all of its life; nil for no limit but the budgets'.
     /// - Returns: the listener's number.
     /// - Throws: ``SupervisorError``.
     func serve(
         _ sandbox: RunningSandbox,
         roles: [ModelRole],
-        bodies: BrokerClient.Along?
+        bodies: BrokerClient.Along?,
+        atMost requests: Int? = nil
     ) throws(SupervisorError) -> Int? {
         guard hasModel(for: roles) else { return nil }
         guard let endpoint = sandbox.endpoint else {
@@ -153,7 +155,7 @@ package final class ModelService {
                 remedy: "write network: endpoint in its policy; see the launcher's messages"
             )
         }
-        return try serve(at: endpoint, roles: roles, bodies: bodies)
+        return try serve(at: endpoint, roles: roles, bodies: bodies, atMost: requests)
     }
 
     /// Serves whoever reaches an endpoint; nothing where none of the roles has a model.
@@ -162,12 +164,14 @@ package final class ModelService {
     ///   - endpoint: the listener.
     ///   - roles: who speaks there, the usual one first.
     ///   - bodies: as above.
+    ///   - requests: the most requests of all of its life; nil for no limit but the budgets'.
     /// - Returns: the listener's number.
     /// - Throws: ``SupervisorError``.
     package func serve(
         at endpoint: BrokerClient.Along,
         roles: [ModelRole],
-        bodies: BrokerClient.Along?
+        bodies: BrokerClient.Along?,
+        atMost requests: Int? = nil
     ) throws(SupervisorError) -> Int? {
         lastListener += 1
         let number = lastListener
@@ -178,6 +182,7 @@ package final class ModelService {
             roles: pinned,
             isSealed: bodies == nil,
             unknownFields: settings.roles[main]?.unknownFields ?? .drop,
+            maximumRequests: requests ?? 1_000_000,
             maximumConcurrency: settings.roles[main]?.maximumConcurrency ?? 8
         )
         claims.open(number, roles: pinned.map(\.role))

@@ -1,3 +1,4 @@
+internal import HostKernel
 public import SandboxPlan
 internal import SandboxPolicy
 internal import Workspace
@@ -6,6 +7,8 @@ internal import Workspace
 public struct PolicySource {
     private let directory: String
     private let layout: StateLayout
+    // Whose configuration names the directory; absent where it ships or the operator names it.
+    private var namedBy: FileRights?
 
     /// Names the directory.
     public init(directory: String, layout: StateLayout) {
@@ -14,11 +17,25 @@ public struct PolicySource {
     }
 
     /// The policies of an experiment.
-    init(_ config: ExperimentConfig, layout: StateLayout, installation: Installation) {
+    init(
+        _ config: ExperimentConfig,
+        of owner: FileRights,
+        layout: StateLayout,
+        installation: Installation
+    ) {
         self.init(
             directory: config.sandbox.policies ?? installation.policies,
             layout: layout
         )
+        if config.sandbox.policies != nil { namedBy = owner }
+    }
+
+    /// Whether the site lets everybody's configurations use a key of root's for an upstream.
+    static func sharedKeys() throws(SupervisorError) -> (ModelKeySource, String) -> Bool {
+        do throws(PolicyRefusal) {
+            let site = try SitePolicy.installed()
+            return { site.shares(key: $0.siteName, for: $1) }
+        } catch { throw SupervisorError(.usage, error) }
     }
 
     /// Refuses limits that an experiment's configuration sets beyond what the site allows.
@@ -56,7 +73,7 @@ public struct PolicySource {
     ) throws(SupervisorError) -> ResolvedPolicy {
         let resolved: ResolvedPolicy
         do throws(PolicyRefusal) {
-            let library = try PolicyLibrary(directory: directory)
+            let library = try PolicyLibrary(directory: directory, namedBy: namedBy)
             let resolver = PolicyResolver(
                 groups: library.groups,
                 context: try .host(

@@ -27,11 +27,39 @@ public struct Preparation {
     public init(_ supervision: Supervision, progress: @escaping (String) -> Void) {
         self.supervision = supervision
         self.progress = progress
+        supervision.report(waitsTo: progress)
+    }
+
+    /// Completes a preparation that was cut off; one that never began is left to who begins it.
+    ///
+    /// A run without a baseline or a floor would compare candidates with less than was agreed on.
+    public func complete() throws(SupervisorError) {
+        let state = try replayed()
+        guard state.genesis != nil, let part = missing(in: state).first else { return }
+        progress("the preparation was cut off before its \(part): it is completed first")
+        try run()
+    }
+
+    private func missing(in state: CampaignState) -> [String] {
+        var parts: [String] = state.baseline == nil ? ["baseline"] : []
+        let benchmark = supervision.inputs.benchmark
+        for floor in benchmark.floors where !state.floors.contains(where: { $0.name == floor.name })
+        {
+            parts.append("floor \(floor.name)")
+        }
+        if benchmark.oracle != nil, !state.floors.contains(where: \.isCeiling) {
+            parts.append("ceiling")
+        }
+        return parts
     }
 
     /// Carries out what is not recorded yet.
     public func run() throws(SupervisorError) {
         var state = try replayed()
+        // An exam whose command was cut off must not stand open beside the next one.
+        if let exam = state.runningExam, [.baseline, .floor].contains(exam.purpose) {
+            try append(.void(VoidRecord(cutOff: exam)))
+        }
         if state.genesis == nil {
             try recordGenesis()
             state = try replayed()
@@ -39,6 +67,8 @@ public struct Preparation {
         guard let genesis = state.genesis else { return }
         try supervision.noteTiers(genesis)
         try requireSame(genesis)
+        try supervision.joinTurns()
+        try supervision.requireOwnSplit()
         if state.baseline == nil { try examineBaseline(genesis) }
         for floor in supervision.inputs.benchmark.floors
         where !state.floors.contains(where: { $0.name == floor.name }) {
@@ -153,6 +183,7 @@ public struct Preparation {
                 )
             )
             record.finalCount = draw.final.count
+            record.isolation = config.isolation
             record.benchmarkDigest = inputs.benchmark.digest
             record.promotion = PromotionRules(config.promotion)
             record.surface = inputs.plans.surface.description
@@ -187,8 +218,8 @@ public struct Preparation {
     private func examineBaseline(_ genesis: GenesisRecord) throws(SupervisorError) {
         let agent = supervision.inputs.agent
         let commit = try keepTemplate(agent)
-        let train = try exam(.baseline, .train, genesis.train, agent, genesis.rules)
-        if genesis.rules.sealed == .ratchet { try requireSteady(train, genesis, agent) }
+        var train = try exam(.baseline, .train, genesis.train, agent, genesis.rules)
+        if genesis.rules.sealed == .ratchet { train = try steady(train, genesis, agent) }
         try supervision.publishTraces(train.traces, in: .baseline)
         try supervision.publishTraces(train.traces, in: .latest)
         let sealed = try exam(.baseline, .test, supervision.testTasks, agent, genesis.rules)
@@ -218,24 +249,66 @@ public struct Preparation {
 
     // A benchmark that calls itself deterministic is asked again, on other seeds: with the ratchet,
     // rewards that vary lift the best score by luck alone.
-    private func requireSteady(
+    private func steady(
         _ first: Benchmarks.ExamReport,
         _ genesis: GenesisRecord,
         _ agent: CandidateSnapshot
-    ) throws(SupervisorError) {
-        guard supervision.inputs.config.gate.rule == nil else { return }
+    ) throws(SupervisorError) -> Benchmarks.ExamReport {
+        guard supervision.inputs.config.gate.rule == nil else { return first }
         let again = Array(genesis.train.prefix(Self.tasksAskedAgain))
-        let second = try exam(.baseline, .train, again, agent, genesis.rules)
-        let rewards = Dictionary(
-            uniqueKeysWithValues: first.results.first.all.map { ($0.task, $0.outcome.reward) }
-        )
-        let varying = second.results.first.all.filter { rewards[$0.task] != $0.outcome.reward }
-        guard let task = varying.first?.task else { return }
-        throw SupervisorError(
+        var first = first
+        for attempt in 1... {
+            let second = try exam(.baseline, .train, again, agent, genesis.rules)
+            let outcomes = Dictionary(
+                uniqueKeysWithValues: first.results.first.all.map { ($0.task, $0.outcome) }
+            )
+            let varying = second.results.first.all.filter {
+                outcomes[$0.task]?.reward != $0.outcome.reward
+            }
+            guard !varying.isEmpty else { return first }
+            // A rollout that was killed, or that a busy host ran out of time, says nothing of the benchmark.
+            let own = varying.filter {
+                !Self.canBeOfHost($0.outcome) && !Self.canBeOfHost(outcomes[$0.task])
+            }
+            if let task = own.first?.task {
+                throw varies(of: again.count, own.count, task, genesis)
+            }
+            let words =
+                "\(varying.count) of \(again.count) rollouts ended by a signal or a limit of time"
+            guard attempt < LoopRules(supervision.inputs.config).exams else {
+                throw SupervisorError(
+                    .hostFailed,
+                    operation: "repeat \(again.count) train tasks of the baseline",
+                    location: "train split",
+                    reason: words + " in one of two runs, again and again",
+                    remedy: "see what ends processes of this host or keeps it busy, then run"
+                        + " `invigilator prepare` again; if it is the template itself, mend it"
+                )
+            }
+            try append(.void(VoidRecord(repeatingInPreparation: words)))
+            first = try exam(.baseline, .train, genesis.train, agent, genesis.rules)
+        }
+        fatalError("the last try returns or throws")
+    }
+
+    private static func canBeOfHost(_ outcome: TaskOutcome?) -> Bool {
+        switch outcome {
+        case .failed(.signalled), .failed(.outOfMemory), .failed(.wallClock), .failed(.idle): true
+        case .failed, .graded, .missing, .voided, nil: false
+        }
+    }
+
+    private func varies(
+        of count: Int,
+        _ varying: Int,
+        _ task: TaskID,
+        _ genesis: GenesisRecord
+    ) -> SupervisorError {
+        SupervisorError(
             .usage,
-            operation: "repeat \(again.count) train tasks of the baseline",
+            operation: "repeat \(count) train tasks of the baseline",
             location: "\(genesis.benchmark), deterministic: true",
-            reason: "\(varying.count) of them earned another reward, \(task) among them",
+            reason: "\(varying) of them earned another reward, \(task) among them",
             remedy:
                 "make a new experiment with gate.rule: paired, which luck cannot pass, or with a "
                 + "benchmark and template whose rewards do not vary"
@@ -325,28 +398,64 @@ public struct Preparation {
         )
         var arms = ExamArms(agent)
         arms.more = more
-        if split == .test { arms.trials = rules.trials }
-        start.trials = arms.trials
-        try append(.examStarted(start))
-        progress("\(purpose.rawValue) exam over \(tasks.count) \(split.rawValue) tasks")
-        var isExceeded = false
-        let ended = try supervision.guardedExam(
-            split,
-            tasks,
-            arms,
-            onExceeded: { isExceeded = true }
-        )
-        guard let report = ended else { fatalError("only a run gives up waiting for its turn") }
-        if isExceeded { try append(.refusal(.exceededCounters(iteration: 0))) }
-        guard !report.results.isVoid else {
-            throw SupervisorError(
-                .hostFailed,
-                operation: "examine the \(purpose.rawValue)",
-                location: "\(split.rawValue) split",
-                reason: report.voidReason ?? "the exam is void",
-                remedy: "look at the examiner's errors: \(report.examinerErrors.suffix(300))"
-            )
+        if split == .test {
+            arms.trials = rules.trials
+            if supervision.turn.isolation != .host { start.liveChannels = .unbounded }
         }
+        start.trials = arms.trials
+        let mostTries = LoopRules(supervision.inputs.config).exams
+        for attempt in 1... {
+            let report = try examine(start, arms, tasks)
+            let broke = Self.broken(report, of: purpose)
+            if let broke, attempt < mostTries {
+                try append(.void(VoidRecord(repeatingInPreparation: broke)))
+                continue
+            }
+            guard !report.results.isVoid else {
+                throw SupervisorError(
+                    .hostFailed,
+                    operation: "examine the \(purpose.rawValue)",
+                    location: "\(split.rawValue) split",
+                    reason: (report.voidReason ?? "the exam is void")
+                        + "; it was run \(mostTries) times",
+                    remedy: "look at the examiner's errors: \(report.examinerErrors.suffix(300))"
+                )
+            }
+            // An oracle knows the answers, and may pass what nobody else can.
+            if more.isEmpty {
+                try supervision.requireImpossible(report.results, of: split, purpose)
+            }
+            return report
+        }
+        fatalError("the last try returns or throws")
+    }
+
+    // What other programs of this host can have broken. A template or a floor that a signal ends is not what
+    // its operator meant: where the next try shows the same, it does so by itself, and that is its score.
+    private static func broken(
+        _ report: Benchmarks.ExamReport,
+        of purpose: ExamPurpose
+    ) -> String? {
+        if report.results.isVoid { return VoidRecord.broken(purpose, report.results) }
+        let ended = report.results.candidate.flatMap(\.all).count {
+            $0.outcome == .failed(.signalled)
+        }
+        guard ended > 0 else { return nil }
+        return "a signal ended \(ended) rollouts of the \(purpose.rawValue) exam"
+    }
+
+    private func examine(
+        _ start: ExamStartedRecord,
+        _ arms: ExamArms,
+        _ tasks: [TaskID]
+    ) throws(SupervisorError) -> Benchmarks.ExamReport {
+        try append(.examStarted(start))
+        progress(
+            "\(start.purpose.rawValue) exam over \(tasks.count) \(start.split.rawValue) tasks"
+        )
+        let ended = try supervision.guardedExam(start.split, tasks, arms)
+        guard let report = ended else { fatalError("only a run gives up waiting for its turn") }
+        if let reason = report.voidReason { progress("the exam is void: \(reason)") }
         try append(
             .examEnded(
                 ExamEndedRecord(
@@ -354,12 +463,10 @@ public struct Preparation {
                     results: report.results,
                     durationMilliseconds: Int64(report.duration.milliseconds),
                     planDigests: supervision.planDigests(of: report),
-                    sealedRoot: try supervision.sealedRoot(of: report.results, split)
+                    sealedRoot: try supervision.sealedRoot(of: report.results, start.split)
                 )
             )
         )
-        // An oracle knows the answers, and may pass what nobody else can.
-        if more.isEmpty { try supervision.requireImpossible(report.results, of: split, purpose) }
         return report
     }
 

@@ -99,7 +99,7 @@ public struct Pruning: Equatable, Sendable {
         layout: StateLayout,
         isDry: Bool
     ) throws(SupervisorError) -> Pruning {
-        let configured = try ExperimentInputs.readConfig(experiment.directory).retention
+        let configured = try ExperimentInputs.readConfig(experiment).retention
         var settings = settings
         if settings.transcripts == nil, settings.age == nil {
             (settings.transcripts, settings.age) = (configured.transcripts, configured.age)

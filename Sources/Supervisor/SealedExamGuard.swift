@@ -1,6 +1,7 @@
 internal import HostKernel
 internal import LinuxKernel
 package import StrictJSON
+internal import Workspace
 
 /// Keeps sealed exams of one host apart, and every coding sandbox frozen while one runs.
 ///
@@ -12,7 +13,9 @@ package final class SealedExamGuard {
     private let turn: HostTurn
     private var holds: [ControlQuestion] = []
 
-    /// Takes the lock, waiting for another experiment's exam to end, and asks the others to hold.
+    /// Takes the turn, waiting for others that came before, and asks their supervisors to hold.
+    ///
+    /// Under `isolation: experiment` nobody else is asked: our own agent gave way with the turn.
     ///
     /// - Parameters:
     ///   - id: our experiment, which is not asked.
@@ -31,17 +34,15 @@ package final class SealedExamGuard {
         goesOn: () throws(SupervisorError) -> Bool
     ) throws(SupervisorError) {
         self.turn = turn
+        var isHeld = false
+        defer { if !isHeld { giveUp() } }
         while try !turn.takeExam() {
             try Self.wait(loop)
             guard try goesOn() else { return nil }
         }
-        var isHeld = false
-        defer { if !isHeld { giveUp() } }
-        let others = try system("find other experiments", layout.experiments) {
-            () throws(SystemError) in
-            try Descriptor.open(layout.experiments, [.read, .directory]).entries()
-        }
-        for other in others where other != id && hasFreezer {
+        let others =
+            try hasFreezer && turn.isolation == .host ? Self.others(than: id, in: layout) : []
+        for other in others {
             let question = try ControlQuestion(
                 ControlVerb.hold.rawValue,
                 of: other,
@@ -55,7 +56,7 @@ package final class SealedExamGuard {
             try open.requireTime(to: "hold another experiment's coding agent for a sealed exam")
             try Self.wait(loop)
         }
-        for (hold, other) in zip(holds, others.filter { $0 != id && hasFreezer }) {
+        for (hold, other) in zip(holds, others) {
             try Self.requireHeld(hold.answer, layout.control(other))
         }
         let end = MonotonicTime.now.advanced(by: ControlQuestion.patience)
@@ -65,6 +66,15 @@ package final class SealedExamGuard {
             try Self.wait(loop)
         }
         isHeld = true
+    }
+
+    private static func others(
+        than id: String,
+        in layout: StateLayout
+    ) throws(SupervisorError) -> [String] {
+        try system("find other experiments", layout.experiments) { () throws(SystemError) in
+            try Descriptor.open(layout.experiments, [.read, .directory]).entries()
+        }.filter { $0 != id }
     }
 
     /// Lets the other experiments go on, and the next sealed exam begin.

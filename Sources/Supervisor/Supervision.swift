@@ -39,6 +39,10 @@ public final class Supervision {
     var events: EventStream?
     /// Our place among the supervisors of this host.
     let turn: HostTurn
+    /// What was told of waits for others.
+    var waits = TurnTelling()
+    /// Told a line for each wait that lasts.
+    var reportWait: (String) -> Void = { _ in }
     /// Where outcomes of sealed exams are kept; nothing before the genesis row, and in experiments of
     /// versions that kept none.
     var sealedStore: SealedStore?
@@ -48,6 +52,8 @@ public final class Supervision {
     public internal(set) var trainTasks: [TaskID] = []
     /// The sealed tasks that are held back for the final tier.
     var finalTasks: [TaskID] = []
+    /// The bits that counters tell of the last sealed exam, where its sandboxes' numbers are not counted.
+    var uncountedBits: Double?
 
     /// Starts the launcher, gives up every right, and opens the ledger.
     ///
@@ -81,7 +87,11 @@ public final class Supervision {
             ),
             loop: loop
         )
-        turn = try HostTurn(of: layout)
+        turn = try HostTurn(
+            of: layout,
+            experiment: inputs.experiment.id,
+            isolation: inputs.config.isolation
+        )
         let link = try PublisherLink(inputs)
         let hooks = try PublisherLink(notifying: inputs, installation)
         let plans = inputs.plans.all + (inputs.models.map { [$0.brokerPlan] } ?? [])

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -271,7 +272,75 @@ static int abstract_socket(int count, char **words) {
     return 0;
 }
 
+// One number of a counter that the whole host shares, or two, by one call; also where it fails for a reason
+// of its own, which then is no failure here.
+static int unheard = -1;
+static bool take_pipe(void) {
+    int ends[2];
+    if (pipe(ends) != 0) return false;
+    return close(ends[0]) == 0 && close(ends[1]) == 0;
+}
+static bool take_pair(void) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
+    return close(ends[0]) == 0 && close(ends[1]) == 0;
+}
+static bool take_socket(void) {
+    int made = socket(AF_UNIX, SOCK_DGRAM, 0);
+    return made >= 0 && close(made) == 0;
+}
+static bool take_failing_socket(void) {
+    return socket(AF_UNIX, SOCK_DGRAM, 255) < 0 && errno == EPROTONOSUPPORT;
+}
+static bool take_accept(void) { return accept(unheard, NULL, NULL) < 0 && errno == EINVAL; }
+static bool take_accept4(void) { return accept4(unheard, NULL, NULL, 0) < 0 && errno == EINVAL; }
+static bool take_map(void) {
+    void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return map != MAP_FAILED && munmap(map, 4096) == 0;
+}
+static bool take_validated_map(void) {
+    void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED_VALIDATE | MAP_ANONYMOUS, -1, 0);
+    return map != MAP_FAILED ? munmap(map, 4096) == 0 : errno == EOPNOTSUPP || errno == EINVAL;
+}
+static bool take_huge_map(void) {
+    void *map = mmap(NULL, 2 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+    return map != MAP_FAILED ? munmap(map, 2 << 20) == 0 : errno == ENOMEM;
+}
+static bool take_private_map(void) {
+    void *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return map != MAP_FAILED && munmap(map, 4096) == 0;
+}
+
+// take WAY COUNT: how often it went, and what ended it.
+static int take(int count, char **words) {
+    static const struct {
+        const char *name;
+        bool (*once)(void);
+    } ways[] = {{"pipe", take_pipe},
+                {"socketpair", take_pair},
+                {"socket", take_socket},
+                {"failing-socket", take_failing_socket},
+                {"accept", take_accept},
+                {"accept4", take_accept4},
+                {"map", take_map},
+                {"validated-map", take_validated_map},
+                {"huge-map", take_huge_map},
+                {"private-map", take_private_map}};
+    if (count != 2) return -1;
+    bool (*once)(void) = NULL;
+    for (size_t which = 0; which < sizeof ways / sizeof *ways; which++)
+        if (strcmp(ways[which].name, words[0]) == 0) once = ways[which].once;
+    if (once == NULL) return -1;
+    if (strncmp(words[0], "accept", 6) == 0) unheard = socket(AF_UNIX, SOCK_STREAM, 0);
+    long taken = 0, wanted = atol(words[1]);
+    while (taken < wanted && once()) taken++;
+    report("end", taken < wanted ? -1 : 0);
+    printf("taken=%ld\n", taken);
+    return 0;
+}
+
 const struct verb call_verbs[] = {{"call", call},
+                                  {"take", take},
                                   {"call-here", call_here},
                                   {"sweep", sweep},
                                   {"flood", flood},

@@ -77,6 +77,7 @@ static int facts(int count, char **words) {
     print_limit("core", RLIMIT_CORE);
     print_limit("files", RLIMIT_NOFILE);
     print_limit("size", RLIMIT_FSIZE);
+    print_limit("signals", RLIMIT_SIGPENDING);
     struct utsname name;
     if (uname(&name) == 0) printf("host=%s\n", name.nodename);
     return 0;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,9 +22,12 @@ static bool status_says(const char *line) {
     return found;
 }
 
-// Contained: no new privileges, and a process namespace that is not the machine's.
+// Contained: no new privileges, and a process namespace that is not the machine's, or one without a procfs,
+// whose first process is our parent; the machine has one.
 static bool is_contained(void) {
     struct stat own;
+    if (access("/proc/self", F_OK) != 0 && errno == ENOENT)
+        return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && getppid() == 1;
     if (!status_says("NoNewPrivs:\t1\n") || stat("/proc/self/ns/pid", &own) != 0) return false;
     return own.st_ino != first_pid_namespace;
 }

@@ -5,7 +5,9 @@ public struct AuditMatter: Sendable, Equatable {
     private let train: TaskMarkers
     private var traces = TaskMarkers.none
     private let sealed: TaskMarkers
-    private let publicTexts: [String]
+    /// What the coding agent may know anyway (policy, template): a phrase, a number or a token of
+    /// those is no marker.
+    private let known: TaskMarkers
 
     /// Collects what gives tasks away.
     ///
@@ -18,24 +20,23 @@ public struct AuditMatter: Sendable, Equatable {
         sealed: [TaskCatalog.Entry],
         publicTexts: [String]
     ) {
-        self.train = Self.markers(of: train, publicTexts)
-        var rest = Self.markers(of: sealed, publicTexts)
-        rest.subtract(self.train)
+        known = TaskMarkers(ids: [], texts: publicTexts)
+        var train = Self.markers(of: train)
+        train.subtract(known)
+        self.train = train
+        var rest = Self.markers(of: sealed)
+        rest.subtract(known)
+        rest.subtract(train)
         self.sealed = rest
-        self.publicTexts = publicTexts
     }
 
     /// Nothing: an audit with this looks at form, literals and words only.
     public static let none = AuditMatter(train: [], sealed: [], publicTexts: [])
 
-    private static func markers(
-        of entries: [TaskCatalog.Entry],
-        _ publicTexts: [String]
-    ) -> TaskMarkers {
+    private static func markers(of entries: [TaskCatalog.Entry]) -> TaskMarkers {
         TaskMarkers(
             ids: Set(entries.map(\.id)),
-            texts: entries.flatMap { $0.content.spokenTexts },
-            publicTexts: publicTexts
+            texts: entries.flatMap { $0.content.spokenTexts }
         )
     }
 
@@ -46,39 +47,34 @@ public struct AuditMatter: Sendable, Equatable {
     /// The most bytes of one exam's traces that are looked at.
     static let bytesOfExam = 4 << 20
 
-    mutating func note(traces texts: [String]) {
+    package mutating func note(traces texts: [String]) {
         var left = Self.bytesOfExam
-        let first = texts.prefix { text in
+        for text in texts {
             left -= text.utf8.count
-            return left >= 0
+            guard left >= 0 else { return }
+            traces.addPhrases(of: text, except: [known, train], atMost: Self.mostPhrases)
         }
-        var heard = TaskMarkers(ids: [], texts: Array(first), publicTexts: publicTexts)
-        heard.keepPhrases(atMost: Self.mostPhrases - traces.phraseCount)
-        heard.subtract(train)
-        traces.formUnion(heard)
     }
 
-    func findings(in text: String) -> [AuditFinding] {
+    package func findings(in text: String) -> [AuditFinding] {
         var findings: [AuditFinding] = []
         var numbers: [String: Int] = [:]
-        for (index, line) in text.split(
-            omittingEmptySubsequences: false,
-            whereSeparator: { $0 == "\n" || $0 == "\r\n" }
-        )
-        .enumerated() {
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.lazy.map(Substring.init).enumerated() {
             let number = index + 1
             for (markers, kind) in [(train, AuditFinding.Kind.taskName), (sealed, .sealedName)] {
                 let known = markers.knownNames(in: line)
                 guard known > 0 else { continue }
                 findings.append(AuditFinding(kind, line: number, "\(known) names of tasks"))
             }
-            for shared in train.sharedNumbers(with: String(line)) where numbers[shared] == nil {
+            for shared in train.sharedNumbers(with: line) where numbers[shared] == nil {
                 numbers[shared] = number
             }
         }
-        findings += phrases(of: train, .taskText, in: text)
-        findings += phrases(of: traces, .traceText, in: text)
-        findings += phrases(of: sealed, .sealedText, in: text)
+        let words = TextWords.words(of: text)
+        findings += phrases(of: train, .taskText, in: words)
+        findings += phrases(of: traces, .traceText, in: words)
+        findings += phrases(of: sealed, .sealedText, in: words)
         if numbers.count > StaticAudit.sharedNumbers, let first = numbers.values.min(),
             let last = numbers.values.max()
         {
@@ -96,9 +92,9 @@ public struct AuditMatter: Sendable, Equatable {
     private func phrases(
         of markers: TaskMarkers,
         _ kind: AuditFinding.Kind,
-        in text: String
+        in words: [TextWord]
     ) -> [AuditFinding] {
-        let stretches = markers.sharedPhrases(with: text)
+        let stretches = markers.sharedPhrases(with: words)
         guard stretches.reduce(0, { $0 + $1.count }) > StaticAudit.sharedPhrases else { return [] }
         return stretches.map { stretch in
             let end = stretch.lastLine > stretch.line ? ", up to line \(stretch.lastLine)" : ""

@@ -45,7 +45,9 @@ public struct CassetteFile {
         let status: FileStatus
         let beginning: [UInt8]
         do throws(SystemError) {
-            let opened = try Self.opened(cassette, path)
+            let opened = try host.rights.perform { () throws(SystemError) in
+                try Self.opened(cassette, path)
+            }
             status = try opened.status()
             // What is recorded is not read: the broker, which is handed the file, must not learn the
             // split from its first line.
@@ -53,7 +55,7 @@ public struct CassetteFile {
             beginning = isRead ? try opened.contents(limit: Self.longestHeader) : []
             file = Descriptor?.Box(opened)
         } catch {
-            throw Self.notOpened(cassette, path, error)
+            throw Self.notOpened(cassette, path, error, host.rights)
         }
         try Self.check(status, path, host)
         isEmpty = status.size == 0
@@ -111,8 +113,16 @@ public struct CassetteFile {
     private static func notOpened(
         _ cassette: ModelCassette,
         _ path: String,
-        _ error: SystemError
+        _ error: SystemError,
+        _ rights: FileRights
     ) -> WorkspaceError {
+        if !rights.areOurs, error.isRefused {
+            return refused(
+                path,
+                "uid \(rights.user), whose configuration names it, may not open it so",
+                "name a file and a directory of that user's: chown \(rights.user)"
+            )
+        }
         let remedy =
             switch cassette {
             case .record: "name a file in a directory that is there, and no symbolic link"

@@ -27,6 +27,8 @@ public struct ExperimentConfig: Sendable, Equatable {
     public let budget: BudgetSettings
     /// Where sandboxes take their parts from.
     public let sandbox: SandboxSettings
+    /// Whom a sealed exam freezes.
+    public let isolation: Isolation
     /// The program that edits the candidate.
     public let codingAgent: CodingAgentSettings
     /// What a candidate finds beside the benchmark's own files.
@@ -53,6 +55,15 @@ public struct ExperimentConfig: Sendable, Equatable {
         /// The provider's words, weakest first.
         case none, minimal, low, medium, high, xhigh, max
     }
+}
+
+/// Whose coding agents are frozen while a sealed exam runs.
+public enum Isolation: String, Sendable, CaseIterable {
+    /// Those of every experiment on the host.
+    case host
+    /// That of the exam's own experiment: what the exam's programs can tell another one that runs beside
+    /// them is not bounded.
+    case experiment
 }
 
 /// The rules of the gate.
@@ -107,6 +118,8 @@ public struct ReleaseSettings: Sendable, Equatable {
     public let bucket: Double
     /// The bits that all releases together may tell about sealed tasks; nothing without a limit.
     public let bits: Double?
+    /// The bits that the host's counters of objects may tell of one sealed exam; 0.01 to 10.
+    public let counterBits: Double
     /// The grid of times at which answers are given; its slot should be longer than an exam.
     public let grid: Duration
 

@@ -21,6 +21,7 @@ extension ExperimentConfig {
             "sandbox": sandbox.resolved,
             "coding_agent": codingAgent.resolved,
         ]
+        if isolation != .host { members["isolation"] = .string(isolation.rawValue) }
         if manifest != .standard { members["manifest"] = manifest.resolved }
         if promotion != .standard { members["promotion"] = promotion.resolved }
         if models != .none { members["models"] = models.resolved }
@@ -85,7 +86,7 @@ extension ReleaseSettings {
     fileprivate var resolved: JSONValue {
         var members: [String: JSONValue] = [
             "score": .string(score.rawValue), "bucket": .number(bucket),
-            "grid_ms": .integer(grid.wholeMilliseconds),
+            "grid_ms": .integer(grid.wholeMilliseconds), "counter_bits": .number(counterBits),
         ]
         if let bits { members["bits"] = .number(bits) }
         return .object(members)

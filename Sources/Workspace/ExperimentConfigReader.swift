@@ -30,6 +30,7 @@ extension ExperimentConfig {
         let release = Self.readRelease(&top)
         let budget = Self.readBudget(&top)
         let sandbox = Self.readSandbox(&top)
+        let isolation = top.word("isolation", of: Isolation.self)?.value ?? .host
         let codingAgent = Self.readCodingAgent(&top)
         let candidate = Self.readCandidate(&top)
         let manifest = ManifestSettings(reading: &top)
@@ -56,6 +57,7 @@ extension ExperimentConfig {
             release: release,
             budget: budget,
             sandbox: sandbox,
+            isolation: isolation,
             codingAgent: codingAgent,
             candidate: candidate,
             ledger: ledger,
@@ -172,6 +174,7 @@ extension ExperimentConfig {
         let bucket = section?.number("bucket", in: 0.01...0.5)
         let grid = section?.duration("grid", in: .milliseconds(100)...(.seconds(86_400)))
         let bits = section?.number("bits", in: 1...1_000_000)
+        let counterBits = section?.number("counter-bits", in: 0.01...10)
         section?.finish()
         if let bucket, score?.value == .verdict || score?.value == .score {
             top.refuse(
@@ -185,6 +188,7 @@ extension ExperimentConfig {
             score: score?.value ?? .bucket,
             bucket: bucket?.value ?? 0.05,
             bits: bits?.value,
+            counterBits: counterBits?.value ?? 0.1,
             grid: grid?.value ?? .seconds(30)
         )
     }

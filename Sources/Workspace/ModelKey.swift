@@ -1,4 +1,4 @@
-internal import HostKernel
+public import HostKernel
 internal import LinuxKernel
 
 /// A key to a model's provider, read while we are root.
@@ -17,15 +17,30 @@ public struct ModelKey: Sendable, CustomStringConvertible, CustomDebugStringConv
     ///
     /// - Parameters:
     ///   - source: where it is.
+    ///   - address: the upstream that it is for.
     ///   - host: whose files are trusted, and the environment.
     /// - Throws: ``WorkspaceError/setting(operation:location:reason:remedy:)``; no text of it holds
     ///   anything of the key.
-    public init(reading source: ModelKeySource, on host: ModelKeyHost) throws(WorkspaceError) {
+    public init(
+        reading source: ModelKeySource,
+        for address: String,
+        on host: ModelKeyHost
+    ) throws(WorkspaceError) {
+        let isShared = host.isShared(source, address)
+        let rights = isShared ? .ours : host.rights
+        guard rights.areOurs || source.isFile || source.isVariable && host.caller == rights.user
+        else {
+            throw Self.refused(
+                "\(source)",
+                "uid \(rights.user), whose configuration names it, did not bring it along",
+                Self.shared(address)
+            )
+        }
         let bytes =
             switch source {
-            case .file(let path): try Self.file(path, host)
+            case .file(let path): try Self.file(path, host, rights, for: address)
             case .environment(let name): try Self.variable(name, host)
-            case .credential(let name): try Self.credential(name, host)
+            case .credential(let name): try Self.credential(name, host, rights, for: address)
             }
         secret = try Self.checked(bytes, "\(source)")
     }
@@ -41,19 +56,36 @@ public struct ModelKey: Sendable, CustomStringConvertible, CustomDebugStringConv
 
     // MARK: - sources
 
+    // What a configuration of a user's may have of root's says the site.
+    private static func shared(_ address: String) -> String {
+        "name a key of that user's own, or have root list it in a document of /etc/invigilator/policy.d,"
+            + " as keys: [SOURCE] with upstreams: [\(address)]"
+    }
+
     private static func file(
         _ path: String,
-        _ host: ModelKeyHost
+        _ host: ModelKeyHost,
+        _ rights: FileRights,
+        for address: String
     ) throws(WorkspaceError) -> [UInt8] {
         let status: FileStatus
         let bytes: [UInt8]
         do throws(SystemError) {
             // Neither a FIFO nor a device may keep us waiting, and what is looked at is what is read.
-            let file = try Descriptor.openWithoutLinks(path, [.read, .nonBlocking])
+            let file = try rights.perform { () throws(SystemError) in
+                try Descriptor.openWithoutLinks(path, [.read, .nonBlocking])
+            }
             status = try file.status()
             let isSound = status.kind == .regular && status.size <= maximumBytes
             bytes = isSound ? try file.read(atMost: maximumBytes + 1) : []
         } catch {
+            if !rights.areOurs, error.isRefused {
+                throw refused(
+                    path,
+                    "uid \(rights.user), whose configuration names it, may not read it",
+                    shared(address)
+                )
+            }
             throw refused(
                 path,
                 "\(error)",
@@ -96,7 +128,9 @@ public struct ModelKey: Sendable, CustomStringConvertible, CustomDebugStringConv
 
     private static func credential(
         _ name: String,
-        _ host: ModelKeyHost
+        _ host: ModelKeyHost,
+        _ rights: FileRights,
+        for address: String
     ) throws(WorkspaceError) -> [UInt8] {
         guard let directory = host.environment("CREDENTIALS_DIRECTORY"), directory.hasPrefix("/")
         else {
@@ -106,7 +140,7 @@ public struct ModelKey: Sendable, CustomStringConvertible, CustomDebugStringConv
                 "add LoadCredential=\(name):PATH to the unit, or keep the key in a file"
             )
         }
-        return try file("\(directory)/\(name)", host)
+        return try file("\(directory)/\(name)", host, rights, for: address)
     }
 
     // MARK: - the key's form
@@ -157,15 +191,47 @@ public struct ModelKeyHost {
     let owners: Set<UInt32>
     /// A variable of our environment.
     let environment: (String) -> String?
+    /// Those of the user whose configuration names keys and other files.
+    let rights: FileRights
+    /// Who called sudo, whose variables our environment holds.
+    let caller: UInt32?
+    /// Whether root lets everybody's configurations use a key for this upstream.
+    let isShared: (ModelKeySource, String) -> Bool
 
     /// Names them.
     ///
     /// - Parameters:
     ///   - owners: the users whose files are believed, besides root.
     ///   - environment: answers a variable of our environment, or nothing.
-    public init(owners: Set<UInt32>, environment: @escaping (String) -> String?) {
+    ///   - rights: those of the user whose configuration names keys and other files.
+    ///   - caller: who called sudo, whose variables our environment holds.
+    ///   - isShared: whether root lets everybody's configurations use a key for this upstream.
+    public init(
+        owners: Set<UInt32>,
+        environment: @escaping (String) -> String?,
+        rights: FileRights = .ours,
+        caller: UInt32? = nil,
+        isShared: @escaping (ModelKeySource, String) -> Bool = { _, _ in false }
+    ) {
         self.owners = owners.union([0])
         self.environment = environment
+        self.rights = rights
+        self.caller = caller
+        self.isShared = isShared
+    }
+}
+
+extension ModelKeySource {
+    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
+    fileprivate var isVariable: Bool { if case .environment = self { true } else { false } }
+
+    /// How a site's policy writes it.
+    public var siteName: String {
+        switch self {
+        case .file(let path): path
+        case .environment(let name): "environment:\(name)"
+        case .credential(let name): "credential:\(name)"
+        }
     }
 }
 
@@ -181,12 +247,24 @@ extension ModelKeySource: CustomStringConvertible {
 }
 
 extension ModelKeyHost {
-    /// This process's: its environment, and files of root and of whoever called sudo.
-    public static var ofThisProcess: ModelKeyHost {
+    /// This process's: its environment, and files of root, of the configuration's owner and of whoever
+    /// called sudo.
+    ///
+    /// - Parameters:
+    ///   - rights: those of the configuration's owner.
+    ///   - isShared: whether root lets everybody's configurations use a key for this upstream.
+    /// - Returns: the host.
+    public static func ofThisProcess(
+        for rights: FileRights,
+        isShared: @escaping (ModelKeySource, String) -> Bool
+    ) -> ModelKeyHost {
         let caller = ProcessEnvironment.value(of: "SUDO_UID").flatMap { UInt32($0) }
         return ModelKeyHost(
-            owners: Set([caller].compactMap { $0 }),
-            environment: ProcessEnvironment.value
+            owners: Set([caller, rights.user].compactMap { $0 }),
+            environment: ProcessEnvironment.value,
+            rights: rights,
+            caller: caller,
+            isShared: isShared
         )
     }
 }

@@ -25,21 +25,30 @@ public struct ModelSecrets: Sendable {
         let asked = models.askedEndpoints
         for endpoint in models.endpoints where asked.contains(endpoint.name) {
             if let source = endpoint.key {
-                keys[endpoint.name] = try ModelKey(reading: source, on: host)
+                keys[endpoint.name] = try ModelKey(
+                    reading: source,
+                    for: endpoint.upstream.url.text,
+                    on: host
+                )
             }
             if let path = endpoint.upstream.trustFile {
-                trust[endpoint.name] = try Self.certificates(path)
+                trust[endpoint.name] = try Self.certificates(path, host.rights)
             }
         }
         self.keys = keys
         self.trust = trust
     }
 
-    private static func certificates(_ path: String) throws(WorkspaceError) -> String {
+    private static func certificates(
+        _ path: String,
+        _ rights: FileRights
+    ) throws(WorkspaceError) -> String {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try Descriptor.openWithoutLinks(path, [.read, .nonBlocking])
-                .readAll(limit: longestTrust)
+            let file = try rights.perform { () throws(SystemError) in
+                try Descriptor.openWithoutLinks(path, [.read, .nonBlocking])
+            }
+            bytes = try file.readAll(limit: longestTrust)
         } catch {
             throw refused(path, "\(error)")
         }

@@ -1,13 +1,13 @@
-public import ExamResults
+internal import ExamResults
 
 /// What gives tasks away in a text: their ids, tokens and numbers that only they hold, and phrases.
 ///
 /// Phrases are kept as hashes of six words, lower case, so that the set can be held beside the
 /// audit without holding the tasks.
-public struct TaskMarkers: Sendable, Equatable {
+struct TaskMarkers: Sendable, Equatable {
     private var names: Set<String>
-    private var phrases: Set<UInt64>
-    private var numbers: Set<String>
+    private var phrases: Set<UInt64> = []
+    private var numbers: Set<String> = []
 
     /// How many words make a phrase.
     ///
@@ -19,71 +19,56 @@ public struct TaskMarkers: Sendable, Equatable {
     /// - Parameters:
     ///   - ids: the ids of the tasks.
     ///   - texts: the texts of the tasks, their numbers among them.
-    ///   - publicTexts: what the coding agent may know anyway (policy, template): a phrase, a
-    ///     number or a token of those is no marker.
-    public init(ids: Set<TaskID>, texts: [String], publicTexts: [String]) {
+    init(ids: Set<TaskID>, texts: [String]) {
         names = Set(ids.map(\.text))
-        phrases = []
-        numbers = []
         for text in texts {
             names.formUnion(Self.distinctTokens(of: text))
-            phrases.formUnion(Self.phrases(of: text))
+            phrases.formUnion(Self.phrases(of: TextWords.words(of: text)))
             numbers.formUnion(Self.tellingNumbers(of: text))
-        }
-        for text in publicTexts {
-            names.subtract(Self.distinctTokens(of: text))
-            phrases.subtract(Self.phrases(of: text))
-            numbers.subtract(Self.tellingNumbers(of: text))
         }
     }
 
     /// No markers: an audit with these looks at form only.
-    public static let none = TaskMarkers(ids: [], texts: [], publicTexts: [])
+    static let none = TaskMarkers(ids: [], texts: [])
 
     /// Takes out what others hold, too.
     ///
     /// - Parameter others: the markers that tell nothing new.
-    public mutating func subtract(_ others: TaskMarkers) {
+    mutating func subtract(_ others: TaskMarkers) {
         names.subtract(others.names)
         phrases.subtract(others.phrases)
         numbers.subtract(others.numbers)
     }
 
-    /// Adds what others hold.
+    /// Adds the phrases of a text, and nothing else of it, as long as there are not too many.
     ///
-    /// - Parameter others: more markers.
-    public mutating func formUnion(_ others: TaskMarkers) {
-        names.formUnion(others.names)
-        phrases.formUnion(others.phrases)
-        numbers.formUnion(others.numbers)
-    }
-
-    /// How many phrases these are.
-    var phraseCount: Int { phrases.count }
-
-    /// Forgets everything but phrases, and of these all beyond a number.
-    mutating func keepPhrases(atMost most: Int) {
-        (names, numbers) = ([], [])
-        if phrases.count > most { phrases = Set(phrases.prefix(max(0, most))) }
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - known: markers whose phrases tell nothing new.
+    ///   - most: how many phrases these may become.
+    mutating func addPhrases(of text: String, except known: [TaskMarkers], atMost most: Int) {
+        for phrase in Self.phrases(of: TextWords.words(of: text))
+        where !known.contains(where: { $0.phrases.contains(phrase) }) {
+            guard phrases.count < most else { return }
+            phrases.insert(phrase)
+        }
     }
 
     /// How many different ids and tokens of tasks a line holds.
-    func knownNames(in line: some StringProtocol) -> Int {
+    func knownNames(in line: Substring) -> Int {
         guard !names.isEmpty else { return 0 }
-        return Set(Self.tokens(of: line)).intersection(names).count
+        return Set(Self.tokens(of: line).map(String.init).filter(names.contains)).count
     }
 
     /// Where a text holds phrases of tasks.
     ///
-    /// - Parameter text: the text.
+    /// - Parameter words: the words of the text.
     /// - Returns: stretches that belong together, in order.
-    func sharedPhrases(with text: String) -> [SharedPhrases] {
+    func sharedPhrases(with words: [TextWord]) -> [SharedPhrases] {
         guard !phrases.isEmpty else { return [] }
-        let words = Self.words(of: text)
         var stretches: [SharedPhrases] = []
         var last = -Self.wordsInPhrase - 1
-        for (index, phrase) in Self.phrases(of: words.map(\.hash)).enumerated()
-        where phrases.contains(phrase) {
+        for (index, phrase) in Self.phrases(of: words).enumerated() where phrases.contains(phrase) {
             let end = words[index + Self.wordsInPhrase - 1].line
             if index - last <= Self.wordsInPhrase, let open = stretches.indices.last {
                 stretches[open].count += 1
@@ -97,30 +82,30 @@ public struct TaskMarkers: Sendable, Equatable {
     }
 
     /// Which telling numbers of tasks a text holds, in one spelling.
-    func sharedNumbers(with text: String) -> Set<String> {
+    func sharedNumbers(with text: Substring) -> Set<String> {
         numbers.isEmpty ? [] : Self.tellingNumbers(of: text).intersection(numbers)
     }
 
     // MARK: - names
 
     /// Runs of letters, digits, `_`, `-`, `.` and `#`, as ids are spelled.
-    private static func tokens(of text: some StringProtocol) -> [String] {
+    private static func tokens(of text: Substring) -> [Substring] {
         text.unicodeScalars
-            .split { !($0.properties.isAlphabetic || isTokenMark($0)) }
-            .map { String(String.UnicodeScalarView($0)) }
+            .split { !(TextWords.isOfWord($0) || isTokenMark($0)) }
+            .map(Substring.init)
     }
 
     private static func isTokenMark(_ scalar: Unicode.Scalar) -> Bool {
-        ("0"..."9").contains(scalar) || scalar == "_" || scalar == "-" || scalar == "."
-            || scalar == "#"
+        scalar == "_" || scalar == "-" || scalar == "." || scalar == "#"
     }
 
     /// Tokens of six characters or more with a digit among them: order numbers, user ids.
     private static func distinctTokens(of text: String) -> Set<String> {
         Set(
-            tokens(of: text).filter { token in
+            tokens(of: text[...]).filter { token in
                 token.utf8.count >= 6 && token.utf8.contains { (0x30...0x39).contains($0) }
             }
+            .map(String.init)
         )
     }
 
@@ -150,35 +135,78 @@ public struct TaskMarkers: Sendable, Equatable {
 
     // MARK: - phrases
 
-    private static func words(of text: String) -> [(hash: UInt64, line: Int)] {
-        var words: [(hash: UInt64, line: Int)] = []
-        for (index, line) in text.lowercased().utf8
-            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
-        {
-            words += String(decoding: line, as: UTF8.self).unicodeScalars
-                .split { !($0.properties.isAlphabetic || ("0"..."9").contains($0)) }
-                .map { (hash(of: String(String.UnicodeScalarView($0))), index + 1) }
+    private static func phrases(of words: [TextWord]) -> some Sequence<UInt64> {
+        (0..<max(0, words.count - wordsInPhrase + 1)).lazy.map { start in
+            words[start..<(start + wordsInPhrase)].reduce(TextWords.hashOfNothing) {
+                TextWords.hash($0, $1.hash)
+            }
         }
+    }
+}
+
+/// A word of a text, without the text.
+struct TextWord: Equatable {
+    /// The hash of its letters and digits in lower case.
+    let hash: UInt64
+    /// The line that it stands in.
+    let line: Int
+}
+
+/// How a text falls into words.
+enum TextWords {
+    /// The words of a text: runs of letters and digits.
+    static func words(of text: String) -> [TextWord] {
+        var words: [TextWord] = []
+        var line = 1
+        var word = hashOfNothing
+        var isOpen = false
+        func end() {
+            guard isOpen else { return }
+            words.append(TextWord(hash: word, line: line))
+            (word, isOpen) = (hashOfNothing, false)
+        }
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII {
+                let byte = UInt8(truncatingIfNeeded: scalar.value)
+                if isOfWord(scalar) {
+                    // The letters' lower case differs in this bit, and digits have it.
+                    word = hash(word, UInt64(byte | 0x20))
+                    isOpen = true
+                    continue
+                }
+                end()
+                if byte == UInt8(ascii: "\n") { line += 1 }
+                continue
+            }
+            // One letter can become several, of which not each is one: \u{130} has a dot of its own.
+            for lower in scalar.properties.lowercaseMapping.unicodeScalars {
+                guard isOfWord(lower) else {
+                    end()
+                    continue
+                }
+                for byte in UTF8.encode(lower) ?? .init() { word = hash(word, UInt64(byte)) }
+                isOpen = true
+            }
+        }
+        end()
         return words
     }
 
-    private static func phrases(of text: String) -> Set<UInt64> {
-        Set(phrases(of: words(of: text).map(\.hash)))
-    }
-
-    private static func phrases(of words: [UInt64]) -> [UInt64] {
-        guard words.count >= wordsInPhrase else { return [] }
-        return (0...(words.count - wordsInPhrase)).map { start in
-            words[start..<(start + wordsInPhrase)].reduce(14_695_981_039_346_656_037) {
-                ($0 ^ $1) &* 1_099_511_628_211
-            }
+    /// Whether a scalar is a letter or a digit; most of them are ASCII, which needs no table.
+    static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        case ..<0x80: false
+        default: scalar.properties.isAlphabetic
         }
     }
 
     /// FNV-1a: a table key, not a protection; nothing hostile gains from a collision.
-    private static func hash(of word: String) -> UInt64 {
-        word.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    static func hash(_ hash: UInt64, _ next: UInt64) -> UInt64 {
+        (hash ^ next) &* 1_099_511_628_211
     }
+
+    static let hashOfNothing: UInt64 = 14_695_981_039_346_656_037
 }
 
 /// A stretch of a text that holds phrases of tasks.

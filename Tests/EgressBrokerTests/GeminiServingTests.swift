@@ -254,7 +254,8 @@ struct GeminiServingTests {
             }
         }
         var settings = BrokerSettings()
-        settings.silent = .milliseconds(200)
+        // Longer than a busy host keeps what was sent waiting.
+        settings.silent = .milliseconds(2000)
         let (bench, port) = try await Self.serve(provider, settings: settings)
         for number in 0..<3 {
             let path = "\(Self.path):streamGenerateContent?alt=sse"

@@ -14,6 +14,8 @@ final class ScriptedProvider: Sendable {
         case wait(Gate)
         /// Ends the connection where it stands.
         case hangUp
+        /// Takes nothing more from the connection, its end included.
+        case deafen
     }
 
     /// Opened once by the test.
@@ -36,7 +38,9 @@ final class ScriptedProvider: Sendable {
     let port: Int
     private let channel: NIOAsyncChannel<NIOAsyncChannel<ByteBuffer, ByteBuffer>, Never>
     private let seen = Mutex<[HTTPRequest]>([])
+    private let begun = Mutex(0)
     private let ended = Mutex(0)
+    private let carriers = Mutex<[Int]>([])
     private let task = Mutex<Task<Void, any Error>?>(nil)
 
     /// Starts it.
@@ -86,6 +90,8 @@ final class ScriptedProvider: Sendable {
 
     /// The requests so far.
     var requests: [HTTPRequest] { seen.withLock(\.self) }
+    /// The connection of each request so far, numbered from 1.
+    var connectionOfRequest: [Int] { carriers.withLock(\.self) }
     /// How many connections have ended.
     var endedConnections: Int { ended.withLock(\.self) }
 
@@ -100,6 +106,10 @@ final class ScriptedProvider: Sendable {
         _ hosts: Set<String>,
         _ script: @Sendable (Int) -> [Step]
     ) async {
+        let own = begun.withLock { begun in
+            begun += 1
+            return begun
+        }
         do {
             try await connection.executeThenClose { inbound, outbound in
                 var reader = HTTPRequestReader(
@@ -109,6 +119,7 @@ final class ScriptedProvider: Sendable {
                 for try await part in inbound {
                     reader.feed(part.readableBytesView)
                     while let request = try reader.next() {
+                        carriers.withLock { $0.append(own) }
                         let number = seen.withLock { seen in
                             seen.append(request)
                             return seen.count - 1
@@ -119,6 +130,9 @@ final class ScriptedProvider: Sendable {
                                 try await outbound.write(ByteBuffer(string: text))
                             case .wait(let gate): try await gate.pass()
                             case .hangUp: return
+                            case .deafen:
+                                try await connection.channel.setOption(.autoRead, value: false)
+                                    .get()
                             }
                         }
                     }

@@ -81,7 +81,7 @@ struct AgentNight {
         let text = """
             benchmark: helpdesk
             max_concurrency: 2
-            release: { grid: 100ms }
+            release: { grid: 100ms, counter-bits: 4 }
             budget: { iterations: 2 }
             coding_agent: { profile: \(agent.name), wall: 5m\(more) }
             \(models)

@@ -114,7 +114,7 @@ extension EndToEnd {
             let night = try Night()
             var configuration = Configuration()
             // The baseline's score tells 4.4 bits; an answer 2.33, 4.4 and the moment's at the most.
-            configuration.release = "{ grid: 100ms, bits: 25 }"
+            configuration.release = "{ grid: 100ms, bits: 25, counter-bits: 0.5 }"
             try night.prepare(configuration)
             try Self.teach(night, #""add", "subtract", "multiply""#)
             #expect(try night.run(["gate", night.directory]).code == 0)

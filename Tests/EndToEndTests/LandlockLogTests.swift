@@ -39,10 +39,14 @@ extension EndToEnd {
             )
             for name in names {
                 let file = "\(folder)/\(name).yaml"
-                let text = try String(contentsOfFile: file, encoding: .utf8)
-                    .replacingOccurrences(of: "minimum-abi: 6", with: "minimum-abi: 7, log: true")
-                let reasons = text.contains("\nbecause:\n") ? "" : "because:\n"
-                try (text + reasons + "  landlock.log: a test\n").write(toFile: file)
+                let shipped = try String(contentsOfFile: file, encoding: .utf8)
+                // Of a candidate, Landlock refuses hardly anything but in a procfs, which it has none of.
+                let text = shipped.replacing("minimum-abi: 6", with: "minimum-abi: 7, log: true")
+                    .replacing("proc: none", with: "proc: pid-only")
+                var reasons = text.contains("\nbecause:\n") ? "" : "because:\n"
+                reasons += "  landlock.log: a test\n"
+                if shipped.contains("proc: none") { reasons += "  proc: a test\n" }
+                try (text + reasons).write(toFile: file)
             }
             return folder
         }
@@ -104,7 +108,10 @@ extension EndToEnd {
             let result = try Self.exec(20_000, policies: policies, in: night)
             let told = Self.told(result)
             #expect((1...2).contains(told.count), "\(result)")
-            #expect(told.compactMap { $0["count"]?.intValue }.reduce(0, +) == 20_000, "\(told)")
+            // The domain's last record has the sum; where the kernel dropped that one as well, it is said.
+            let sum = told.compactMap { $0["count"]?.intValue }.reduce(0, +)
+            let lost = result["landlock_log"]?["records_lost"]?.intValue ?? 0
+            #expect(sum == 20_000 || sum < 20_000 && lost > 0, "\(result)")
         }
 
         @Test("a host without records runs the sandbox all the same, and says what is missing")
@@ -145,7 +152,11 @@ extension EndToEnd {
             #expect(ended.code == 0, "\(ended)")
             let rows = try night.bodies(.refusal).filter { $0["layer"] == "landlock" }
             let own = rows.filter { $0["by"] == "coding-agent" }
-            #expect(own.allSatisfy { $0["attempt"] == "fs.write_file (/proc)" }, "\(rows)")
+            let attempts: [JSONValue] = ["fs.write_file (/proc)", "further refusals"]
+            #expect(
+                own.allSatisfy { row in attempts.contains { row["attempt"] == $0 } },
+                "\(rows)"
+            )
             #expect(own.compactMap { $0["count"]?.intValue }.reduce(0, +) == 50, "\(rows)")
             #expect(
                 own.first?["detail"]?.stringValue?.hasPrefix("first by «python3") == true,
@@ -158,6 +169,9 @@ extension EndToEnd {
             let sealed = candidates.filter { $0["attempt"] == "fs.write_file" }
             #expect(sealed.count == 1, "\(rows)")
             #expect(sealed.first?["detail"] == "nothing allows it: compiled in", "\(rows)")
+            // Nobody counts what a candidate looks up: what the host's counters tell is measured, and charged.
+            let exams = try night.bodies(.examEnded).filter { $0["purpose"] == "sealed" }
+            #expect(exams.allSatisfy { ($0["uncounted_bits"]?.numberValue ?? 0) > 0 }, "\(exams)")
             let status = try night.run(["status", night.directory, "--json"])
             let calls = try JSONValue(
                 parsing: Array(status.output.utf8),

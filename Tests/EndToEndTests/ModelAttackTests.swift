@@ -237,7 +237,7 @@ extension EndToEnd {
                 FileHandle(forWritingAtPath: "\(night.folder())/agent-calls.jsonl")
             )
             try file.truncate(atOffset: (1 << 30) - 1)
-            let ended = try program.waitForEnd(seconds: 90)
+            let ended = try program.waitForEnd(seconds: 300)
             #expect(ended.code == 0, "\(ended)")
             #expect(try night.agentLog("after").first?["statuses"] == [200, 200, 200])
             try Self.expectNoGap(night)

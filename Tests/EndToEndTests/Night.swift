@@ -9,13 +9,16 @@ import Testing
 final class Night {
     let scratch: Scratch
     let directory: String
-    let state: String
+    private(set) var state: String
+    /// Whether no other experiment was meant to share its directory or its state.
+    let isAlone: Bool
     /// The mount namespace that its programs share; without one, each has its own.
     var room: MountRoom?
     /// The program that is run.
     var program = Stage.invigilator
 
     init(in scratch: Scratch? = nil, name: String = "experiment", state: String? = nil) throws {
+        isAlone = scratch == nil && state == nil
         let scratch = try scratch ?? Scratch()
         self.scratch = scratch
         directory = "\(scratch.path)/\(name)"
@@ -66,8 +69,19 @@ final class Night {
         try configure(configuration)
     }
 
-    /// Makes and prepares an experiment on the small benchmark of these tests.
+    /// Makes a prepared experiment on the small benchmark of these tests: a copy of the one that the first
+    /// test with this configuration prepared, where it is like any other.
     func prepare(_ configuration: Configuration) throws {
+        guard let state = try PreparedExperiments.copy(to: self, configuration) else {
+            return try prepareAnew(configuration)
+        }
+        self.state = state
+        scratch.alsoRemove(state)
+        try configure(configuration)
+    }
+
+    /// Makes and prepares an experiment on the small benchmark of these tests, for what looks at preparing.
+    func prepareAnew(_ configuration: Configuration) throws {
         try set(up: configuration)
         try done(["prepare", directory])
     }
@@ -160,7 +174,7 @@ struct Configuration {
     /// The first line's benchmark.
     var benchmark = "sums"
     /// How results are released; the shortest grid, so that tests do not wait.
-    var release = "{ grid: 100ms }"
+    var release = "{ grid: 100ms, counter-bits: 4 }"
     /// The interpreter that the coding agent is started with.
     var python = "/usr/bin/python3"
     /// How often the coding agent is started again.

@@ -133,12 +133,13 @@ extension EndToEnd {
                 encoding: .utf8
             )
             let named = readme.split(separator: "\n").filter { $0.contains("*open-at-level*") }
-                .compactMap { line in line.split(separator: "`").first { $0.contains(".") } }
-                .map(String.init)
+                .flatMap { $0.matches(of: /`([a-z-]+\.[a-z-]+)`/).map { String($0.output.1) } }
             #expect(!named.isEmpty && ids("open-at-level") == Set(named))
-            for probe in probes where probe["outcome"]?.stringValue == "open-at-level" {
-                #expect(probe["observed"] == "works", "it is shown, not supposed: \(probe)")
+            // Each is shown in one sandbox at least; in another there may be no such file.
+            let shown = probes.filter {
+                $0["outcome"] == "open-at-level" && $0["observed"] == "works"
             }
+            #expect(Set(shown.compactMap { $0["id"]?.stringValue }) == Set(named))
             for honest in json["honest"]?.arrayValue ?? [] { #expect(honest["problem"] == .null) }
             #expect(json["honest"]?.arrayValue?.count == 3)
             try remove()
@@ -146,7 +147,7 @@ extension EndToEnd {
 
         private static let greedy = """
             import os, resource, sys
-            print("uid", os.getuid(), "map", open("/proc/self/uid_map").read().split())
+            print("uid", os.getuid(), "of procfs", os.listdir("/proc"))
             try: bytearray(700 << 20); print("memory taken")
             except MemoryError: print("memory refused")
             children = 0
@@ -172,7 +173,7 @@ extension EndToEnd {
             // Of 32 processes one is init and one the program.
             #expect(ended.output.contains("children 30\n"), "\(ended)")
             #expect(ended.output.contains("memory refused\n"))
-            #expect(ended.output.contains("uid 1000 map ['1000', '1000', '1']\n"))
+            #expect(ended.output.contains("uid 1000 of procfs []\n"))
             try remove()
         }
 
@@ -262,7 +263,7 @@ extension EndToEnd {
                 }
             )
             let missing = states.filter { $0.value != "enforced" }.keys.sorted()
-            #expect(missing == ["freezer", "limits"], "\(states)")
+            #expect(missing == ["freezer", "limits", "side-channels"], "\(states)")
             for entry in json["invariants"]?.arrayValue ?? []
             where entry["state"]?.stringValue != "enforced" {
                 #expect(entry["cure"]?.stringValue?.contains("run as root") == true)

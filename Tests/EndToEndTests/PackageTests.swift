@@ -75,7 +75,7 @@ extension EndToEnd {
             }
             try expect("openai==1.0\n", 2, "packages.txt:1: ", "no hash", "--generate-hashes")
             try expect("\n-e .\n", 2, "packages.txt:2: ", "is an option", "remove it")
-            try expect(String(repeating: "#", count: 1 << 21), 2, "more than 1048576", "fewer")
+            try expect(String(repeating: "#", count: 1 << 21), 2, "more than 1048576", "shorter")
             let hash = try #require(good.firstRange(of: "sha256:"))
             let digit = good[hash.upperBound] == "0" ? "1" : "0"
             let other = good[..<hash.upperBound] + digit + good[hash.upperBound...].dropFirst()
@@ -97,7 +97,7 @@ extension EndToEnd {
             )
             try expect(telling, 3, "demo_data/all.json: it holds words", "remove the package")
             try FileManager.default.removeItem(atPath: file)
-            try expectRefusal(2, ["packages.txt: it does not exist", "remove the key"])
+            try expectRefusal(2, ["packages.txt: it does not exist", "write it"])
             try good.write(toFile: "\(shelf.folder)/list.txt")
             try FileManager.default.createSymbolicLink(
                 atPath: file,

@@ -1,5 +1,6 @@
 import Foundation
 import LinuxKernel
+import TestSupport
 import Testing
 
 /// What every end-to-end test hangs under: one at a time, because they count what is left behind.
@@ -14,21 +15,13 @@ enum Stage {
         Identity.effectiveUser == 0
         || ProcessInfo.processInfo.environment["REQUIRE_PRIVILEGED"] == "1"
 
-    /// Where the build put its programs: beside the test runner.
-    static let programs: String = {
-        if let named = ProcessInfo.processInfo.environment["INVIGILATOR_PROGRAMS"] { return named }
-        let own =
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: own).deletingLastPathComponent().path
-    }()
+    /// The programs that ship.
+    static let programs = BuiltPrograms.shipped
 
     static var invigilator: String { programs + "/invigilator" }
 
-    /// The repository's root, found from this file.
-    static let repository: String = {
-        let parts = #filePath.split(separator: "/").dropLast(3)
-        return "/" + parts.joined(separator: "/")
-    }()
+    /// The repository's root.
+    static let repository = BuiltPrograms.repository
 
     /// A file or directory beside these tests.
     static func fixture(_ name: String) -> String {
@@ -64,9 +57,11 @@ enum Stage {
 /// A directory of one test's own, removed with it.
 final class Scratch {
     let path: String
+    private var others: [String] = []
 
     init() throws {
-        path = NSTemporaryDirectory() + "end-to-end-\(UUID().uuidString)"
+        // Short, because programs put sockets below it, whose paths have at most 107 bytes (unix(7)).
+        path = NSTemporaryDirectory() + "e-\(UUID().uuidString.prefix(13))"
         try FileManager.default.createDirectory(
             atPath: path,
             withIntermediateDirectories: true,
@@ -77,8 +72,11 @@ final class Scratch {
 
     deinit {
         // A directory that stays behind is a nuisance, not a wrong test.
-        try? FileManager.default.removeItem(atPath: path)
+        for path in [path] + others { try? FileManager.default.removeItem(atPath: path) }
     }
+
+    /// Has a directory elsewhere removed together with this one.
+    func alsoRemove(_ path: String) { others.append(path) }
 
     /// Makes a directory below, with those above it.
     func directory(_ name: String, permissions: Int = 0o755) throws -> String {

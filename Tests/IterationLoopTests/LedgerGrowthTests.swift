@@ -71,7 +71,7 @@ struct LedgerGrowthTests {
     @Test("an agent that does nothing but revert, note and look ends in no more rows than budgets")
     func quiet() throws {
         var rules = Self.rules
-        rules.refusals = 5_000
+        rules.refusals = 10_000
         var bench = try Bench(rules: rules)
         let before = bench.rows.count
         try bench.send(.start)
@@ -81,7 +81,7 @@ struct LedgerGrowthTests {
             try bench.request(#"{"verb":"diff"}"#)
         }
         let refused = bench.rows.filter { $0.kind == "refusal" }.count
-        #expect(refused == 2_000 - rules.reverts)
+        #expect(refused == 6_000 - rules.reverts - rules.statuses - rules.differences)
         #expect(bench.rows.count - before == 1 + rules.reverts + refused)
     }
 

@@ -417,6 +417,27 @@ struct LoopMachineTests {
         #expect(bench.statuses == 1)
     }
 
+    @Test("looks cost the supervisor time and have a budget, which an exam fills again")
+    func looks() throws {
+        var rules = LoopRules()
+        (rules.statuses, rules.differences) = (3, 2)
+        var bench = try started(rules)
+        for (verb, most) in [("status", 3), ("diff", 2)] {
+            for _ in 0..<most {
+                try bench.request(#"{"verb":"\#(verb)"}"#)
+                #expect(bench.lastReply(1)["error"] == nil)
+            }
+            try bench.request(#"{"verb":"\#(verb)"}"#, from: 2)
+            #expect(bench.lastReply(2)["error"]?["code"] == "look-budget")
+        }
+        try bench.request(#"{"verb":"train"}"#)
+        try bench.snapshot(1)
+        try bench.endExam(passing: [])
+        let before = bench.rows.count
+        for verb in ["status", "diff"] { try bench.request(#"{"verb":"\#(verb)"}"#) }
+        #expect(bench.rows.count == before)
+    }
+
     @Test("each word of the gate is one of the rows'")
     func verdicts() throws {
         let score = try Bench.results(sealed, passing: []).mean()

@@ -1,3 +1,4 @@
+import ExamResults
 import IterationLoop
 import StrictJSON
 import Testing
@@ -60,6 +61,30 @@ struct ReleasedBitsTests {
         try bench.tick(2_000)
         #expect(bench.lastReply(2)["step"] == 1)
         #expect(try Self.bits(bench)["verdict"] == 2.33)
+    }
+
+    @Test(
+        "each sealed exam that began is charged with what the host's counters may tell; a suite alone is not"
+    )
+    func counters() throws {
+        let release = ReleaseRules(.bucket, step: try Proportion(0.05), counterBits: 0.1)
+        var bench = try Bench(rules: LoopRules(), rows: Bench.prepared(release: release))
+        try bench.send(.start)
+        try bench.acceptFirst()
+        #expect(try Self.bits(bench)["channels"] == 0.1)
+        try bench.submit(2)
+        try bench.endExam(passing: Set(bench.machine.state.suite))
+        try bench.endExam(Bench.voided(Bench.sealed))
+        try bench.endExam(passing: Set(bench.machine.state.suite))
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(try Self.bits(bench)["channels"] == 0.2)
+        try bench.submit(3)
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        #expect(try Self.bits(bench)["channels"] == 0.0)
+        let replayed = try CampaignState(replaying: bench.rows)
+        #expect(replayed.releasedBits == bench.machine.state.releasedBits)
     }
 
     @Test("a row of an older version, which does not say it, is replayed")

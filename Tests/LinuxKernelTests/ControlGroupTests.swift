@@ -16,13 +16,16 @@ struct ControlGroupTests {
         ]
         static let legacyFiles: [ControlGroupHierarchies.Controller: [String: String]] = [
             .memory: [
-                "cgroup.procs": "", "memory.limit_in_bytes": "", "memory.memsw.limit_in_bytes": "",
+                "tasks": "", "cgroup.procs": "", "memory.limit_in_bytes": "",
+                "memory.memsw.limit_in_bytes": "",
                 "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
             ],
-            .pids: ["cgroup.procs": "", "pids.max": "", "pids.events": "max 1\n"],
-            .cpu: ["cgroup.procs": "", "cpu.cfs_period_us": "", "cpu.cfs_quota_us": ""],
-            .cpuacct: ["cgroup.procs": "", "cpuacct.usage": "5000000\n"],
-            .freezer: ["cgroup.procs": "", "freezer.state": "THAWED\n"],
+            .pids: ["tasks": "", "cgroup.procs": "", "pids.max": "", "pids.events": "max 1\n"],
+            .cpu: [
+                "tasks": "", "cgroup.procs": "", "cpu.cfs_period_us": "", "cpu.cfs_quota_us": "",
+            ],
+            .cpuacct: ["tasks": "", "cgroup.procs": "", "cpuacct.usage": "5000000\n"],
+            .freezer: ["tasks": "", "cgroup.procs": "", "freezer.state": "THAWED\n"],
         ]
 
         init(_ mode: ControlGroupHierarchies.Mode, leaves: Int = 3) throws {
@@ -113,22 +116,22 @@ struct ControlGroupTests {
         #expect(limits.memory == 4096)
     }
 
-    @Test("a process enters every version 1 leaf; version 2 is entered by the clone")
-    func enter() throws {
-        let hybrid = try FakeTree(.hybrid)
-        let group = try ControlGroup.acquire(from: hybrid.hierarchies)
+    @Test(
+        "a process enters every version 1 leaf as a thread; version 2 is entered by the clone",
+        arguments: ["v1", "hybrid", "v2"]
+    )
+    func enter(_ name: String) throws {
+        let mode = try #require(ControlGroupHierarchies.Mode(rawValue: name))
+        let tree = try FakeTree(mode)
+        let group = try ControlGroup.acquire(from: tree.hierarchies)
         try group.prepareEntry()
         try group.enter()
-        for name in ["memory", "pids", "cpu"] {
-            #expect(try hybrid.text(name, "cgroup.procs") == "0", "\(name)")
+        for controller in tree.hierarchies.controllers.keys.map(\.rawValue) {
+            #expect(try tree.text(controller, "tasks") == "0", "\(controller)")
+            #expect(try tree.text(controller, "cgroup.procs").isEmpty, "\(controller)")
         }
-        #expect(try hybrid.text("unified", "cgroup.procs").isEmpty)
-        let legacy = try FakeTree(.v1)
-        let old = try ControlGroup.acquire(from: legacy.hierarchies)
-        try old.prepareEntry()
-        try old.enter()
-        #expect(try legacy.text("freezer", "cgroup.procs") == "0")
-        #expect(try legacy.text("cpuacct", "cgroup.procs") == "0")
+        if mode != .v1 { #expect(try tree.text("unified", "cgroup.procs").isEmpty) }
+        #expect(tree.hierarchies.controllers.count == ["v1": 5, "hybrid": 3, "v2": 0][name])
     }
 
     @Test("usage counts from when the leaf was taken")

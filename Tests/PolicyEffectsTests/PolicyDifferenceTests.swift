@@ -53,6 +53,7 @@ struct PolicyDifferenceTests {
             ("descriptors: {}", "descriptors: { 3: frames }", ["descriptors"]),
             ("output-action: truncate", "output-action: kill", ["limits"]),
             ("wall: 12h", "wall: 12h\n  idle: 1h", ["limits"]),
+            ("wall: 12h", "wall: 12h\n  objects: 9000", ["limits"]),
             ("[unix, inet,", "[inet,", ["sockets"]),
             ("- memory-keys", "- shared-memory", ["calls"]),
             ("- memory-keys", "- memory-keys\n  refuse: [link]", ["calls"]),

@@ -1,6 +1,7 @@
 import Foundation
 import HostKernel
 import LinuxKernel
+import TestSupport
 
 /// One system call of a launch, as the fault injector counts and names it.
 struct LaunchCall: CustomStringConvertible {
@@ -28,9 +29,11 @@ struct LaunchCall: CustomStringConvertible {
     /// The call, late also where it can only be: the tracer hears of a program's start and of what others
     /// do because of it in no fixed order.
     func settled(by normal: FaultReport) -> LaunchCall {
-        // What the launcher does once init may go on, and init once the program runs.
-        let first = normal.calls.first { $0.process == "0" && $0.name == "sendmsg" }
-        let isLaunchers = process == "0" && number > first?.number ?? .max
+        // What the launcher does once init may start the payload, which is its second word to it, and init
+        // once the program runs.
+        let words = normal.calls.filter { $0.process == "0" && $0.name == "sendmsg" }
+        let second = words.dropFirst().first
+        let isLaunchers = process == "0" && number > second?.number ?? .max
         // Init opens its descriptor of signals, for which it first blocks them, when the program runs.
         let watch = normal.calls.first { $0.process == process && $0.name == "signalfd4" }
         let isInits = ["wait4", "sendmsg"].contains(name) || number + 1 >= watch?.number ?? .max
@@ -93,7 +96,7 @@ final class OneShotStage {
     private let scratch: Scratch
     private let holder: Int32
     private let end: Descriptor
-    static let program = Host.programs + "/FaultInjector"
+    static let program = BuiltPrograms.besideTests + "/FaultInjector"
 
     private static let script = """
         mount -t tmpfs none /mnt && cd /mnt && cp $LAUNCHER launcher && cp $PLAN plan && mkdir tree \

@@ -113,6 +113,7 @@ enum Census {
         // A group that was removed has none.
         let path = directory + "/cgroup.procs"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap { Int32($0) }
+        // A process of another process namespace, such as a sandbox of another run, is 0 here.
+        return text.split(separator: "\n").compactMap { Int32($0) }.filter { $0 > 0 }
     }
 }

@@ -122,6 +122,7 @@ extension Privileged {
                 #expect(facts["files"] == "\(files),\(files)")
                 let size = plan.limits.fileSize.bytes
                 #expect(facts["size"] == "\(size),\(size)")
+                #expect(facts["signals"] == "256,256")
             }
         }
 

@@ -87,6 +87,22 @@ struct DelegatedTests {
         }
     }
 
+    @Test("no counter of the host's network can be read, and no mode be set back")
+    func networkFiles() throws {
+        try run { lab in
+            let words = [Lab.candidateProbe, "network-files"]
+            let plan = try demanding(Plans.candidate())
+            let facts = try lab.run(plan, [try lab.rootTree()], words).facts
+            for name in NetworkView.readableFiles {
+                #expect(facts["self/\(name)"] == "OK", "\(name)")
+            }
+            for name in ["softnet_stat", "sockstat", "protocols", "stat/rt_cache"] {
+                #expect(facts["self/\(name)"] == "EACCES", "\(name)")
+            }
+            #expect(facts["chmod"] == "EPERM" && facts["again"] == "EACCES")
+        }
+    }
+
     @Test("memory, processes and processor time are limited for all of a sandbox together")
     func limits() throws {
         try run { lab in

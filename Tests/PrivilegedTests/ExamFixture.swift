@@ -47,15 +47,14 @@ final class ExamHall {
     init(_ setup: Setup = Setup()) throws {
         scratch = try Scratch()
         let splits = try Self.makeVault(in: scratch)
-        client = try LauncherClient.start(
-            LauncherOptions(
-                executable: Host.launcher,
-                supervisor: Self.supervisor,
-                protected: [scratch.path],
-                vault: scratch.path + "/vault"
-            ),
-            loop: loop
+        var options = LauncherOptions(
+            executable: Host.launcher,
+            supervisor: Self.supervisor,
+            protected: [scratch.path],
+            vault: scratch.path + "/vault"
         )
+        options.hasLayerSwitches = false
+        client = try LauncherClient.start(options, loop: loop)
         let known = try Self.readTasks()
         tasks = known.map(\.task)
         markers = Dictionary(uniqueKeysWithValues: known)

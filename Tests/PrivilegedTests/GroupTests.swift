@@ -25,6 +25,33 @@ extension Privileged {
             #expect(mode == wanted ?? mode)
         }
 
+        @Test("every thread of init and payload is in the same leaf of each hierarchy in use")
+        func membership() throws {
+            let hierarchies = try ControlGroupHierarchies.detect()
+            let places = hierarchies.controllers.values + [hierarchies.unified].compactMap(\.self)
+            try Lab.run { lab in
+                // The second launch finds a leaf that was entered before.
+                for _ in 0..<2 {
+                    try lab.withWaiting { _, initial, payload in
+                        let paths = try Census.groups(of: initial).map(\.path)
+                        let leaves = Set(paths.map { $0.split(separator: "/").suffix(2) })
+                        #expect(leaves.count == 1, "\(paths)")
+                        for place in places {
+                            #expect(paths.count { $0.hasPrefix(place + "/") } == 1, "\(place)")
+                        }
+                        for pid in [initial, payload] {
+                            let threads = try FileManager.default
+                                .contentsOfDirectory(atPath: "/proc/\(pid)/task")
+                            #expect(!threads.isEmpty)
+                            for thread in threads.compactMap({ Int32($0) }) {
+                                #expect(try Census.groups(of: thread).map(\.path) == paths)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
         @Test("the kernel holds the plan's limits, for init and payload alike", arguments: [1, 2])
         func limits(_ factor: UInt32) throws {
             let plan = try Plans.candidate().with { plan in

@@ -2,6 +2,7 @@ import HostKernel
 import Foundation
 import LinuxKernel
 import SandboxPlan
+import TestSupport
 import Testing
 
 /// What every privileged test hangs under: one at a time, because several count what is left behind.
@@ -16,22 +17,14 @@ enum Host {
         Identity.effectiveUser == 0
         || ProcessInfo.processInfo.environment["REQUIRE_PRIVILEGED"] == "1"
 
-    /// Where the build put its programs: beside the test runner.
-    static let programs: String = {
-        if let named = ProcessInfo.processInfo.environment["INVIGILATOR_PROGRAMS"] { return named }
-        let own =
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: own).deletingLastPathComponent().path
-    }()
+    /// The programs that ship.
+    static let programs = BuiltPrograms.shipped
 
     static var launcher: String { programs + "/invigilator-launcher" }
-    static var probe: String { programs + "/SyscallProbe" }
+    static var probe: String { BuiltPrograms.besideTests + "/SyscallProbe" }
 
-    /// The repository's root, found from this file.
-    static let repository: String = {
-        let parts = #filePath.split(separator: "/").dropLast(3)
-        return "/" + parts.joined(separator: "/")
-    }()
+    /// The repository's root.
+    static let repository = BuiltPrograms.repository
 
     /// The host's namespace of a kind, as a link's text.
     static func namespace(_ name: String, of process: String = "self") throws -> String {

@@ -26,16 +26,15 @@ final class Lab {
     ) throws {
         // A payload may end before it has read what a test sends it.
         CurrentProcess.ignorePipeSignal()
-        client = try LauncherClient.start(
-            LauncherOptions(
-                executable: launcher,
-                supervisor: Self.supervisor,
-                protected: protected,
-                vault: vault,
-                delegation: delegation
-            ),
-            loop: loop
+        var options = LauncherOptions(
+            executable: launcher,
+            supervisor: Self.supervisor,
+            protected: protected,
+            vault: vault,
+            delegation: delegation
         )
+        options.hasLayerSwitches = false
+        client = try LauncherClient.start(options, loop: loop)
     }
 
     /// Runs a test with a launcher, ends the launcher, and expects that no process of it is left.

@@ -65,6 +65,49 @@ extension Privileged {
             #expect(Self.interfaces(control).contains("lo"))
         }
 
+        @Test("of the files about its network only those open that count nothing of the host's")
+        func networkFiles() throws {
+            let kept = NetworkView.readableFiles
+            let counters = ["softnet_stat", "sockstat", "snmp", "netstat", "protocols", "packet"]
+            // The instrument reads every one of them where nobody closed them, in an empty network, too.
+            for more in [[], ["--net"]] {
+                let control = try Host.control(["network-files"], unshare: more)
+                for name in kept + counters + ["stat/rt_cache", "dev_snmp6/lo"] {
+                    #expect(control["self/\(name)"] == "OK", "\(name) on the control")
+                }
+                #expect(control["again"] == "OK")
+            }
+            func names(_ facts: Facts) -> Set<Substring> {
+                Set(facts.keys.compactMap { $0.split(separator: "/").first })
+            }
+            let scratch = try Scratch()
+            let vault = try scratch.directory("vault")
+            let split = try scratch.directory("vault/one/test")
+            try Lab.run(protected: [scratch.path], vault: vault) { lab in
+                let words = ["network-files"]
+                let examiner = try Plans.examiner(split: split, state: scratch.path)
+                    .with { $0.proc = .pidOnly }
+                for guest in [
+                    try lab.coding(words), try lab.candidate(words),
+                    try lab.run(examiner, [try lab.rootTree()], [Lab.candidateProbe] + words),
+                ] {
+                    let facts = guest.facts
+                    // `self`, `thread-self`, and the number of another process.
+                    #expect(names(facts).subtracting(["chmod", "again"]).count == 3, "\(facts)")
+                    for name in counters { #expect(facts["self/\(name)"] == "EACCES", "\(name)") }
+                    for key in facts.keys where key.contains("/") {
+                        let name = key.split(separator: "/", maxSplits: 1)[1]
+                        let isKept = kept.contains(String(name))
+                        #expect(facts[key] == (isKept ? "OK" : "EACCES"), "\(key)")
+                    }
+                    #expect(facts["chmod"] == "EPERM" && facts["again"] == "EACCES")
+                }
+            }
+            // Nobody else's network was touched.
+            let after = try Host.control(["network-files"])
+            #expect(after["self/softnet_stat"] == "OK" && after["self/sockstat"] == "OK")
+        }
+
         private static func interfaces(_ facts: Facts) -> [String] {
             facts.lines.dropFirst(2).compactMap { line in
                 line.split(separator: ":").first.map { String($0.filter { $0 != " " }) }

@@ -10,12 +10,17 @@ enum Plans {
     private static let loweredABI = ProcessInfo.processInfo
         .environment["INVIGILATOR_TESTS_LANDLOCK"].flatMap { UInt8($0) }
 
-    static func candidate() throws -> SandboxPlan { try resolved("candidate") }
+    /// A candidate with a procfs, in which most tests look for their facts; the shipped one has none.
+    static func candidate() throws -> SandboxPlan {
+        try shippedCandidate().with { $0.proc = .pidOnly }
+    }
+    static func shippedCandidate() throws -> SandboxPlan { try resolved("candidate") }
     static func coding() throws -> SandboxPlan { try resolved("coding-agent") }
 
     /// An examiner that sees one split directory.
     static func examiner(split: String, state: String) throws -> SandboxPlan {
         try resolved("examiner", PolicyVariables(vaultSplit: split), state: state)
+            .with { $0.proc = .pidOnly }
     }
 
     /// The broker, which sees the probe at its own path.

@@ -5,21 +5,25 @@ import Testing
 extension RedTeam {
     @Suite("Builds that do not belong together")
     struct BuildMixTests {
-        private static func start(launcherOf programs: String) throws {
-            let options = LauncherOptions(
+        private static func start(launcherOf programs: String, hasSwitches: Bool) throws {
+            var options = LauncherOptions(
                 executable: programs + "/invigilator-launcher",
                 supervisor: 0x7000_0000,
                 protected: [],
                 vault: nil
             )
+            options.hasLayerSwitches = hasSwitches
             try LauncherClient.start(options, loop: EventLoop()).shutDown()
         }
 
-        @Test("a supervisor that ships takes its own launcher and refuses a test-only one")
-        func refusesTestOnlyLauncher() throws {
-            try Self.start(launcherOf: Builds.shipped)
+        @Test(
+            "a launcher says whether it has layer switches, and is refused where it must not",
+            arguments: [(Builds.shipped, false), (Builds.testOnly, true)]
+        )
+        func refusesOtherLauncher(_ launcher: (programs: String, hasSwitches: Bool)) throws {
+            try Self.start(launcherOf: launcher.programs, hasSwitches: launcher.hasSwitches)
             let error = #expect(throws: LauncherError.self) {
-                try Self.start(launcherOf: Builds.testOnly)
+                try Self.start(launcherOf: launcher.programs, hasSwitches: !launcher.hasSwitches)
             }
             guard case .wrongBuild = error else {
                 Issue.record("\(String(describing: error))")

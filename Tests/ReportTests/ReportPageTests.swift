@@ -32,6 +32,15 @@ struct ReportPageTests {
         ) { sample.texts[$0].map { ["agent/agent.py": $0] } }
     }
 
+    @Test("a line of a mebibyte is cut, and the page stays a page")
+    func longLines() throws {
+        let page = try Self.page()
+        let long = try Self.page(SampleCampaign().withLongLines)
+        #expect(long.utf8.count > page.utf8.count)
+        #expect(long.utf8.count < page.utf8.count + 100_000)
+        #expect(long.contains("é…"))
+    }
+
     @Test("the sample's page reads as the golden text does")
     func golden() throws {
         var text = try Outline(Self.page()).text

@@ -250,3 +250,14 @@ struct SampleCampaign {
         }
     }
 }
+
+extension SampleCampaign {
+    /// The same with a line of a mebibyte at the end of each text.
+    var withLongLines: SampleCampaign {
+        var long = self
+        long.texts = texts.reduce(into: [:]) { texts, text in
+            texts[text.key] = text.value + text.key + String(repeating: "é", count: 1 << 19) + "\n"
+        }
+        return long
+    }
+}

@@ -35,6 +35,8 @@ struct FilterBuilder {
         var otherwise = FilterBuilder.refuse(1)
         var clone3 = FilterBuilder.refuse(38)
         var allowed: [UInt32] = [0, 1, 231]
+        /// Left to the listener.
+        var told: [UInt32] = []
         /// What stands before every rule.
         var prelude = FilterBuilder()
         /// Calls with an argument of which the low word must equal a constant, or the whole.
@@ -56,6 +58,7 @@ struct FilterBuilder {
         filter.load(0)
         filter.ifEqual(435, give: choices.clone3)
         for call in choices.allowed { filter.ifEqual(call, give: allow) }
+        for call in choices.told { filter.ifEqual(call, give: 0x7fc0_0000) }
         for rule in choices.compared {
             filter.addBlock(rule.call) { block in
                 block.addCompare(rule.argument, rule.value, rule.alsoHigh, give: allow)

@@ -283,6 +283,51 @@ struct PlanInvariantTests {
             },
         ]
 
+    // Init lets a counted call through; so what it may let through is held to the same rules.
+    static let counting: [Change] = [
+        Change("a candidate without a limit", "limits.objects") { $0.limits.objects = 0 },
+        Change("an examiner without a limit", "limits.objects", of: SamplePlans.examiner) {
+            $0.limits.objects = 0
+        },
+        Change("more than a million", "limits.objects") { $0.limits.objects = 1 << 20 + 1 },
+        Change("counted calls without a limit", "counted calls", of: SamplePlans.coding) {
+            $0.counted = [CountedCall(22)]
+        },
+        Change("a counted mount", "counted calls") { $0.counted = [CountedCall(165)] },
+        filter("pipes that nobody counts", "call 22") { $0.allowed.append(22) },
+        filter("memory files that nobody counts", "call 319") { $0.allowed.append(319) },
+        filter("mappings that nobody counts", "call 9") { $0.allowed.append(9) },
+        filter("a socket of one family that nobody counts", "call 41") {
+            $0.compared = [(41, 0, 1, false)]
+        },
+        Change("every socket, counted", "filter, socket") {
+            $0.filter = FilterBuilder.filter { $0.told = [41] }
+            $0.counted = [CountedCall(41)]
+        },
+        Change("a socket of a forbidden family, counted", "filter, socket") {
+            $0.filter = FilterBuilder.filter { $0.told = [41] }
+            $0.counted = [CountedCall(41, argument: 40)]
+        },
+    ]
+
+    @Test("numbers that a sandbox could take uncounted are refused", arguments: counting)
+    func uncounted(_ change: Change) { expectRefused(change) }
+
+    @Test("what is left to init and not counted is a refusal, and a counted pipe is accepted")
+    func told() throws {
+        var plan = SamplePlans.candidate
+        plan.filter = FilterBuilder.filter { $0.told = [22, 41, 165] }
+        try PlanInvariants.check(plan)
+        plan.counted = [CountedCall(22)]
+        try PlanInvariants.check(plan)
+    }
+
+    @Test("no refused call can be counted")
+    func apart() {
+        let refused = Set(RefusedCalls.all.map(\.number))
+        #expect(CountedCalls.all.allSatisfy { !refused.contains($0.number) })
+    }
+
     @Test("a filter that lets one thing through is refused", arguments: filters)
     func filter(_ change: Change) { expectRefused(change) }
 

@@ -47,7 +47,7 @@ enum SamplePlans {
             mounts: mounts,
             proc: .pidOnly,
             devices: [.null, .urandom],
-            limits: limits,
+            limits: limits(of: role),
             streams: .pipes,
             landlock: LandlockPlan(
                 minimumABI: 6,
@@ -64,6 +64,12 @@ enum SamplePlans {
             command: [],
             descriptors: [DescriptorSlot(number: 3, purpose: .frames)]
         )
+    }
+
+    private static func limits(of role: SandboxRole) -> SandboxLimits {
+        var limits = limits
+        if role != .coding { limits.objects = 512 }
+        return limits
     }
 
     private static let limits = SandboxLimits(

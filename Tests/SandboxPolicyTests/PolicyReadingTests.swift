@@ -55,7 +55,7 @@ struct PolicyReadingTests {
         "a missing key is named",
         arguments: [
             "policy: sample", "version: 1", "role: candidate", "assurance: full",
-            "root: { tree: true }", "proc: pid-only", "working-directory: /candidate",
+            "root: { tree: true }", "proc: none", "working-directory: /candidate",
             "streams: pipes", "  wall: 10s", "  memory: 64MiB", "landlock: { minimum-abi: 6 }",
             "syscalls: { groups: [base] }",
         ]

@@ -14,7 +14,7 @@ enum PolicySample {
         root: { tree: true }
         mounts:
           - { tmpfs: 16MiB, target: /tmp }
-        proc: pid-only
+        proc: none
         devices: ["null"]
         environment: { HOME: /tmp }
         working-directory: /candidate
@@ -35,12 +35,13 @@ enum PolicySample {
         """
 
     static let coding = candidate.replacing("role: candidate", with: "role: coding")
+        .replacing("proc: none", with: "proc: pid-only")
         .replacing("root: { tree: true }", with: "root: { skeleton: { directories: [/etc] } }")
 
     static let group = """
         group: base
         reason: enough to start and to end
-        calls: [execve, exit_group, rt_sigreturn, close_range, read, write]
+        calls: [execve, exit_group, rt_sigreturn, close_range, read, write, sendmsg]
         """
 
     /// Reads a document.

@@ -58,11 +58,14 @@ struct ShippedPolicyTests {
 
 @Suite("Filters of the shipped policies")
 struct ShippedFilterTests {
-    private func evaluator(_ name: String) throws -> FilterEvaluator {
+    private func plan(_ name: String) throws -> SandboxPlan {
         let library = try PolicyLibrary(directory: policyDirectory)
         let resolver = PolicyResolver(groups: library.groups, context: plainContext())
-        let policy = try library.policy(named: name)
-        return FilterEvaluator(try resolver.resolve(policy).plan.filter)
+        return try resolver.resolve(try library.policy(named: name)).plan
+    }
+
+    private func evaluator(_ name: String) throws -> FilterEvaluator {
+        FilterEvaluator(try plan(name).filter)
     }
 
     private func allows(
@@ -127,8 +130,13 @@ struct ShippedFilterTests {
     @Test("a candidate makes Unix sockets and no other")
     func candidateSockets() throws {
         let filter = try evaluator("candidate")
-        for family: UInt64 in 0..<64 {
-            #expect(allows(filter, 41, [family, 1]) == (family == 1))
+        let counted = try plan("candidate").counted
+        for family: UInt32 in 0..<64 {
+            // Those are left to init, which counts them; others that are left to it are refused.
+            let answer = filter.answer(FilterQuestion(number: 41, arguments: [UInt64(family), 1]))
+            #expect(answer.answer != .allowed)
+            let isCounted = counted.contains { $0.covers(41, family) }
+            #expect(isCounted == (family == 1))
         }
     }
 

@@ -22,6 +22,29 @@ struct SitePolicyTests {
             .problems(of: try PolicySample.policy(text).forComparison(groups: groups))
     }
 
+    @Test("a key is shared for the upstreams of its own document and no other")
+    func keys() throws {
+        let shared = try SitePolicy(
+            files: [
+                ("a", "keys: [/k/one, environment:K]\nupstreams: [https://one.example]\n"),
+                ("b", "keys: [/k/two]\nupstreams: [https://two.example]\n"),
+            ].map { ($0.0, Array("version: 1\nreason: shared host\n\($0.1)".utf8)) }
+        )
+        #expect(shared.shares(key: "/k/one", for: "https://one.example"))
+        #expect(shared.shares(key: "environment:K", for: "https://one.example"))
+        #expect(shared.shares(key: "/k/two", for: "https://two.example"))
+        #expect(!shared.shares(key: "/k/one", for: "https://two.example"))
+        #expect(!shared.shares(key: "/k/three", for: "https://one.example"))
+        #expect(!SitePolicy().shares(key: "/k/one", for: "https://one.example"))
+        for half in ["keys: [/k/one]", "upstreams: [https://one.example]"] {
+            let error = #expect(throws: PolicyRefusal.self) { try site(half) }
+            #expect(
+                "\(String(describing: error))".contains("keys and upstreams are written together")
+            )
+        }
+        #expect(throws: PolicyRefusal.self) { try site("keys: [k]\nupstreams: [https://a]") }
+    }
+
     @Test(
         "a policy within a bound is accepted, and one beyond it refused where it says so",
         arguments: [
@@ -44,7 +67,7 @@ struct SitePolicyTests {
             ),
             (
                 "calls: { only: [execve, exit_group, rt_sigreturn, close_range, read, write, "
-                    + "socket, socketpair] }",
+                    + "sendmsg, socket, socketpair] }",
                 "[base]", "[base], allow: [getcpu]", "syscalls.allow[0]"
             ),
             ("limits: { memory: 64MiB }", "memory: 64MiB", "memory: 65MiB", "limits.memory"),

@@ -10,7 +10,7 @@ struct FilterPropertyTests {
         SyscallRule("close_range"),
     ]
     /// Calls without a guard of their own, so that any conditions may be drawn.
-    private static let calls = ["lseek", "fcntl", "mmap", "flock", "kill", "openat", "futex"]
+    private static let calls = ["lseek", "ftruncate", "mmap", "flock", "kill", "openat", "futex"]
     private static let masks: [UInt32] = [.max, .max, .max, 0xf, 0xff00, 0x8000_0001, 0x7e02_0000]
 
     private func rules(_ generator: inout SeededGenerator) throws -> [SyscallRule] {

@@ -27,9 +27,11 @@ struct FactsJudgeTests {
             "mount /proc rw,nosuid,nodev,noexec,relatime proc", "mount /dev ro,nosuid tmpfs",
             "landlock EACCES", "descriptor 0", "descriptor 1", "descriptor 2", "descriptor 3",
             "limit core 0 0", "limit files 256 256", "limit size 1048576 1048576",
+            "limit signals 256 256",
+            "net-file open dev", "net-file open tcp", "net-file EACCES softnet_stat",
             "procfs link self", "procfs link thread-self", "procfs link net", "foreign x32 SIGSYS",
             "foreign 32-bit SIGSYS", "path ENOENT /var/lib/invigilator",
-            "threads 30 EAGAIN", "ready",
+            "objects 64 EMFILE", "threads 30 EAGAIN", "ready",
         ] + calls.map { "call \($0)" }
 
     static func plan() throws -> SandboxPlan {
@@ -58,11 +60,13 @@ struct FactsJudgeTests {
                 output: .mebibytes(1),
                 killsOnOutput: false,
                 openFiles: 256,
-                fileSize: .mebibytes(1)
+                fileSize: .mebibytes(1),
+                objects: 64
             ),
             streams: .pipes,
             landlock: LandlockPlan(minimumABI: 6, rules: [], allowsTCP: false, isLogged: false),
             filter: SeccompProgram(bytes: []),
+            counted: [CountedCall(22)],
             environment: [],
             workingDirectory: try InsidePath("/candidate"),
             command: [],
@@ -114,6 +118,8 @@ struct FactsJudgeTests {
             ("namespace cgroup", [], .namespaces),
             ("namespace net", ["namespace net 4"], .network),
             ("nothing", ["interface eth0"], .network),
+            ("nothing", ["net-file open sockstat"], .netFiles),
+            ("net-file", [], .netFiles),
             ("namespace ipc", ["namespace ipc 5"], .ipc),
             ("namespace pid", ["namespace pid 3"], .pid),
             ("parent", ["parent 4242"], .pid),
@@ -136,8 +142,12 @@ struct FactsJudgeTests {
             ("mount /tmp", ["mount /tmp rw,nosuid,nodev tmpfs"], .readOnlyMounts),
             ("nothing", ["descriptor 9"], .descriptors),
             ("descriptor 3", [], .descriptors),
+            ("objects", ["objects 65 none"], .objects),
+            ("objects", ["objects 65 EMFILE"], .objects),
+            ("objects", [], .objects),
             ("threads", ["threads 32 none"], .limits),
             ("threads", ["threads 31 EAGAIN"], .limits),
+            ("limit signals", ["limit signals 96365 96365"], .limits),
             ("limit core", ["limit core 0 18446744073709551615"], .limits),
         ] {
             #expect(try Self.missing(without: prefix, with: lines) == [probe], "\(prefix) \(lines)")
@@ -174,7 +184,9 @@ struct FactsJudgeTests {
 
 @Suite("MeasuredLevel")
 struct MeasuredLevelTests {
-    @Test("full needs limits, freezing and killing, and nothing else; the reason names what lacks")
+    @Test(
+        "full needs a closed network, limits, freezing and killing, no more; the reason names what lacks"
+    )
     func levels() {
         let sound = QuickProbe.allCases.map {
             QuickFinding($0, .candidate, .enforced, evidence: "")
@@ -186,7 +198,7 @@ struct MeasuredLevelTests {
                     ? QuickFinding(probe, .candidate, .missing("why"), evidence: "") : finding
             }
             let measured = MeasuredLevel(lacking, reach: .full)
-            guard [.limits, .freeze, .kill].contains(probe) else {
+            guard [.netFiles, .limits, .freeze, .kill].contains(probe) else {
                 #expect(measured.level == .full)
                 continue
             }
@@ -217,11 +229,11 @@ struct MeasuredLevelTests {
     }
 
     @Test(
-        "single-uid promises every wall but limits of groups, the freezer and its kill; no-userns none"
+        "single-uid promises every wall but files of the network, limits, freezer and its kill; no-userns none"
     )
     func promises() {
         for probe in QuickProbe.allCases {
-            let needsGroup = [.limits, .freeze, .kill].contains(probe)
+            let needsGroup = [.netFiles, .limits, .freeze, .kill].contains(probe)
             #expect(probe.stands(at: .full) && probe.stands(at: .delegated))
             #expect(probe.stands(at: .singleUID) == !needsGroup)
             #expect(!probe.stands(at: .noUserNamespace))

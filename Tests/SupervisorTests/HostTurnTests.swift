@@ -4,9 +4,10 @@ import LinuxKernel
 import StrictJSON
 import Supervisor
 import Testing
+import Workspace
 
-/// A folder for the two locks, removed when its owner ends.
-private final class LockFolder {
+/// A folder for the locks and claims of a host, removed when its owner ends.
+final class LockFolder {
     let path = "/tmp/host-turn-tests-\(UUID().uuidString)/locks"
 
     deinit {
@@ -14,8 +15,18 @@ private final class LockFolder {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    func turn() throws -> HostTurn {
-        try HostTurn(in: path, owner: Identity.effectiveUser)
+    func turn(
+        _ experiment: String = "one",
+        isolation: Isolation = .host,
+        clock: @escaping () -> MonotonicTime = { .now }
+    ) throws -> HostTurn {
+        try HostTurn(
+            in: path,
+            owner: Identity.effectiveUser,
+            experiment: experiment,
+            isolation: isolation,
+            clock: clock
+        )
     }
 }
 
@@ -107,7 +118,9 @@ struct HostTurnTests {
     func permissions() throws {
         let folder = LockFolder()
         _ = try folder.turn()
-        for (name, mode) in [("", 0o700), ("/sealed-exam", 0o600), ("/agents", 0o600)] {
+        for (name, mode) in [
+            ("", 0o700), ("/sealed-exam", 0o600), ("/agents", 0o600), ("/claims", 0o700),
+        ] {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + name)
             #expect(attributes[.posixPermissions] as? Int == mode)
         }

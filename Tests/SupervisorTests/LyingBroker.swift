@@ -206,7 +206,7 @@ final class LiedTo {
     }
 
     /// Turns the loop until something holds, or a time is over.
-    func turn(atMost seconds: Double = 10, until holds: () -> Bool) throws {
+    func turn(atMost seconds: Double = 60, until holds: () -> Bool) throws {
         let deadline = MonotonicTime.now.advanced(by: .milliseconds(UInt64(seconds * 1000)))
         while !holds(), MonotonicTime.now < deadline {
             try loop.turn(atMost: .milliseconds(10))

@@ -46,6 +46,35 @@ struct CassetteFileTests {
         #expect(cure.contains(remedy), "\(cure)", sourceLocation: location)
     }
 
+    @Test(
+        "a user's configuration records and replays with that user's rights alone",
+        .enabled(if: Identity.effectiveUser == 0, "only root writes for others")
+    )
+    func rights() throws {
+        let theirs = ModelKeyHost(
+            owners: [4711],
+            environment: { _ in nil },
+            rights: FileRights(of: 4711)
+        )
+        func refusal(_ cassette: ModelCassette) -> String {
+            do {
+                _ = try CassetteFile(cassette, seenFrom: scratch.path, on: theirs)
+                return "it was opened"
+            } catch { return "\(error)" }
+        }
+        try permit(0o755, "")
+        // The hole: root makes a file in any directory, and reads any file.
+        try open(.record("of-root")).begin(splitKey: Self.key)
+        for cassette: ModelCassette in [.record("new"), .record("of-root"), .replay("of-root")] {
+            #expect(refusal(cassette).contains("uid 4711, whose configuration names it, may not"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: "\(scratch.path)/new"))
+        try Descriptor.open(scratch.path, .read).setOwner(4711, group: 4711)
+        #expect(refusal(.record("new")) == "it was opened")
+        let made = try FileManager.default.attributesOfItem(atPath: "\(scratch.path)/new")
+        #expect(made[.ownerAccountID] as? Int == 4711)
+    }
+
     @Test("a recording is made for its owner alone, and its replay has the split's key")
     func begun() throws {
         let recording = try open(.record("night.cassette"))

@@ -6,6 +6,7 @@ import Workspace
 
 @Suite("A model's key")
 struct ModelKeyTests {
+    private static let address = "https://api.example.com"
     private let scratch: Scratch
     private let ours = ModelKeyHost(owners: [Identity.effectiveUser], environment: { _ in nil })
 
@@ -19,7 +20,7 @@ struct ModelKeyTests {
 
     private func refusal(_ source: ModelKeySource, _ host: ModelKeyHost? = nil) -> String {
         do {
-            _ = try ModelKey(reading: source, on: host ?? ours)
+            _ = try ModelKey(reading: source, for: Self.address, on: host ?? ours)
             return "it was read"
         } catch {
             return "\(error)"
@@ -30,13 +31,15 @@ struct ModelKeyTests {
     func file(end: String) throws {
         for permissions: UInt32 in [0o600, 0o400] {
             let source = try place("sk-test-1234\(end)", permissions: permissions)
-            #expect(try ModelKey(reading: source, on: ours).secret == "sk-test-1234")
+            #expect(
+                try ModelKey(reading: source, for: Self.address, on: ours).secret == "sk-test-1234"
+            )
         }
     }
 
     @Test("nothing that shows a key shows which")
     func secrecy() throws {
-        let key = try ModelKey(reading: try place("sk-test-1234"), on: ours)
+        let key = try ModelKey(reading: try place("sk-test-1234"), for: Self.address, on: ours)
         var dumped = ""
         dump(key, to: &dumped)
         let endpoints: [String: ModelKey] = ["one": key]
@@ -59,7 +62,68 @@ struct ModelKeyTests {
         try Descriptor.open("\(scratch.path)/key", .read).setOwner(4711, group: 0)
         #expect(refusal(source).contains("it belongs to uid 4711"))
         let caller = ModelKeyHost(owners: [4711], environment: { _ in nil })
-        #expect(try ModelKey(reading: source, on: caller).secret == "sk-test-1234")
+        #expect(
+            try ModelKey(reading: source, for: Self.address, on: caller).secret == "sk-test-1234"
+        )
+    }
+
+    @Test(
+        "a user's configuration has the keys that the user may read, and none of root's",
+        .enabled(if: Identity.effectiveUser == 0, "only root can read for others")
+    )
+    func rights() throws {
+        try Descriptor.open(scratch.path, .read).setPermissions(0o755)
+        let source = try place("sk-test-1234")
+        func host(_ shares: Bool = false) -> ModelKeyHost {
+            ModelKeyHost(
+                owners: [4711],
+                environment: { _ in nil },
+                rights: FileRights(of: 4711)
+            ) { $0 == source && $1 == Self.address && shares }
+        }
+        // The hole: root's own rights.
+        #expect(try ModelKey(reading: source, for: Self.address, on: ours).secret == "sk-test-1234")
+        let text = refusal(source, host())
+        #expect(text.contains("uid 4711, whose configuration names it, may not read it"))
+        #expect(text.contains("keys: [SOURCE] with upstreams: [https://api.example.com]"))
+        // On the site's list it is read, for the upstream of the list alone.
+        let shared = try ModelKey(reading: source, for: Self.address, on: host(true))
+        #expect(shared.secret == "sk-test-1234")
+        #expect(throws: WorkspaceError.self) {
+            try ModelKey(reading: source, for: "https://elsewhere.example.com", on: host(true))
+        }
+        // The user's own is read.
+        try Descriptor.open("\(scratch.path)/key", .read).setOwner(4711, group: 0)
+        #expect(refusal(source, host()) == "it was read")
+        // What lies in a directory that the user cannot search is not there for the user.
+        try Descriptor.open(scratch.path, .read).setPermissions(0o700)
+        #expect(refusal(source, host()).contains("may not read it"))
+    }
+
+    @Test(
+        "root's variables and credentials are none of a user's configuration",
+        .enabled(if: Identity.effectiveUser == 0, "only root reads for others"),
+        arguments: [ModelKeySource.environment("A_KEY"), .credential("key")]
+    )
+    func variables(source: ModelKeySource) throws {
+        _ = try place("sk-test-1234")
+        let values = ["A_KEY": "sk-test-1234", "CREDENTIALS_DIRECTORY": scratch.path]
+        func host(_ caller: UInt32?, shares: Bool = false) -> ModelKeyHost {
+            ModelKeyHost(
+                owners: [],
+                environment: { values[$0] },
+                rights: FileRights(of: 4711),
+                caller: caller
+            ) { _, _ in shares }
+        }
+        for caller: UInt32? in [nil, 4712] {
+            let text = refusal(source, host(caller))
+            #expect(text.contains("uid 4711, whose configuration names it, did not bring it along"))
+        }
+        #expect(refusal(source, host(nil, shares: true)) == "it was read")
+        // A caller of sudo brings variables along, and no credentials.
+        let isVariable = source == .environment("A_KEY")
+        #expect((refusal(source, host(4711)) == "it was read") == isVariable)
     }
 
     @Test("what is no regular file is refused, and nobody waits for it")
@@ -102,7 +166,9 @@ struct ModelKeyTests {
     @Test("a key has at most 4,096 bytes")
     func size() throws {
         let longest = String(repeating: "k", count: ModelKey.maximumBytes)
-        #expect(try ModelKey(reading: try place(longest), on: ours).secret == longest)
+        #expect(
+            try ModelKey(reading: try place(longest), for: Self.address, on: ours).secret == longest
+        )
         #expect(refusal(try place(longest + "k")).contains("more than"))
         let line = try place(longest + "\n")
         #expect(refusal(line).contains("more than"))
@@ -111,7 +177,10 @@ struct ModelKeyTests {
     @Test("a variable of the environment gives a key, an unset one is refused with the remedy")
     func variable() throws {
         let host = ModelKeyHost(owners: [], environment: { $0 == "A_KEY" ? "sk-test" : nil })
-        #expect(try ModelKey(reading: .environment("A_KEY"), on: host).secret == "sk-test")
+        #expect(
+            try ModelKey(reading: .environment("A_KEY"), for: Self.address, on: host).secret
+                == "sk-test"
+        )
         let text = refusal(.environment("B_KEY"), host)
         #expect(text.contains("variable B_KEY: it is not set"))
         #expect(text.contains("--preserve-env=B_KEY"))
@@ -125,7 +194,10 @@ struct ModelKeyTests {
             owners: [Identity.effectiveUser],
             environment: { $0 == "CREDENTIALS_DIRECTORY" ? path : nil }
         )
-        #expect(try ModelKey(reading: .credential("key"), on: host).secret == "sk-test-1234")
+        #expect(
+            try ModelKey(reading: .credential("key"), for: Self.address, on: host).secret
+                == "sk-test-1234"
+        )
         _ = try place("sk-test-1234", permissions: 0o644)
         #expect(refusal(.credential("key"), host).contains("others than its owner"))
         #expect(refusal(.credential("key")).contains("systemd gave this process no credentials"))

@@ -19,6 +19,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -28,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -110,6 +112,7 @@ static inline long clx_readlinkat(int dir, const char *path, char *buffer, size_
 static inline long clx_unlinkat(int dir, const char *path, int flags) { return CLX_RESULT(unlinkat(dir, path, flags)); }
 static inline long clx_renameat(int from, const char *old, int to, const char *new_) { return CLX_RESULT(renameat(from, old, to, new_)); }
 static inline long clx_fchmod(int fd, unsigned mode) { return CLX_RESULT(fchmod(fd, mode)); }
+static inline long clx_fchmodat(int dir, const char *path, unsigned mode) { return CLX_RESULT(fchmodat(dir, path, mode, 0)); }
 static inline long clx_fchown(int fd, unsigned uid, unsigned gid) { return CLX_RESULT(fchown(fd, uid, gid)); }
 static inline long clx_fchownat(int dir, const char *path, unsigned uid, unsigned gid, int flags) {
     return CLX_RESULT(fchownat(dir, path, uid, gid, flags));
@@ -157,6 +160,29 @@ static inline unsigned clx_umask(unsigned mask) { return umask(mask); }
 static inline long clx_setresuid(unsigned r, unsigned e, unsigned s) { return CLX_RESULT(setresuid(r, e, s)); }
 static inline long clx_setresgid(unsigned r, unsigned e, unsigned s) { return CLX_RESULT(setresgid(r, e, s)); }
 static inline long clx_setgroups_none(void) { return CLX_RESULT(setgroups(0, 0)); }
+// Whose rights this thread opens files with: each answers the id before, whether it changed or not.
+static inline unsigned clx_setfsuid(unsigned id) { return (unsigned)setfsuid(id); }
+static inline unsigned clx_setfsgid(unsigned id) { return (unsigned)setfsgid(id); }
+// The kernel's own calls, for this thread alone: those of the C library set every thread's groups.
+static inline long clx_thread_groups(int count, unsigned *groups) {
+    return CLX_RESULT(syscall(SYS_getgroups, count, groups));
+}
+static inline long clx_set_thread_groups(size_t count, const unsigned *groups) {
+    return CLX_RESULT(syscall(SYS_setgroups, count, groups));
+}
+// A user's name, as text in `room`, and group; ENOENT where the host knows none of this number.
+static inline long clx_account(unsigned user, char *room, size_t size, char **name, unsigned *group) {
+    struct passwd entry, *found = 0;
+    int failure = getpwuid_r(user, &entry, room, size, &found);
+    if (!found) return failure ? -failure : -ENOENT;
+    *name = entry.pw_name;
+    *group = entry.pw_gid;
+    return 0;
+}
+// The number of a user's groups, `group` among them, or less than zero where `count` are too few.
+static inline int clx_account_groups(const char *name, unsigned group, unsigned *groups, int count) {
+    return getgrouplist(name, group, groups, &count) < 0 ? -1 : count;
+}
 static inline long clx_getresuid(unsigned *r, unsigned *e, unsigned *s) { return CLX_RESULT(getresuid(r, e, s)); }
 static inline long clx_getresgid(unsigned *r, unsigned *e, unsigned *s) { return CLX_RESULT(getresgid(r, e, s)); }
 static inline long clx_setrlimit(int resource, uint64_t soft, uint64_t hard) {
@@ -358,17 +384,22 @@ static inline long clx_seccomp_load(const void *instructions, uint16_t count, un
     return CLX_RESULT(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
 }
 enum { CLX_SECCOMP_LISTENER = SECCOMP_FILTER_FLAG_NEW_LISTENER };
-// The next call that waits at a filter's listener (seccomp_unotify(2)); -EAGAIN where none does: kernels
-// before 6.11 would then wait for ever once the last caller is gone.
+// The next call that waits at a filter's listener (seccomp_unotify(2)); -EAGAIN where none does, -EPIPE
+// once no process is left under the filter: kernels before 6.11 would then wait for ever.
 static inline long clx_seccomp_receive(int listener, struct seccomp_notif *call) {
     struct pollfd ready = {.fd = listener, .events = POLLIN};
-    if (poll(&ready, 1, 0) < 1 || !(ready.revents & POLLIN)) return -EAGAIN;
+    if (poll(&ready, 1, 0) < 1) return -EAGAIN;
+    if (!(ready.revents & POLLIN)) return ready.revents & POLLHUP ? -EPIPE : -EAGAIN;
     memset(call, 0, sizeof *call);
     return CLX_RESULT(ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, call));
 }
-// Answers a call that waits with EPERM. No other answer can be given here: nothing goes on.
-static inline long clx_seccomp_refuse(int listener, uint64_t call) {
-    struct seccomp_notif_resp answer = {.id = call, .error = -EPERM};
+// Answers a call that waits with an error, or lets it go on with the arguments that it came with.
+static inline long clx_seccomp_refuse(int listener, uint64_t call, int error) {
+    struct seccomp_notif_resp answer = {.id = call, .error = -error};
+    return CLX_RESULT(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
+}
+static inline long clx_seccomp_continue(int listener, uint64_t call) {
+    struct seccomp_notif_resp answer = {.id = call, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
     return CLX_RESULT(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
 }
 
@@ -464,6 +495,8 @@ static inline long clx_spawn(int *pid, const char *path, char *const *arguments,
 
 // --- counters of the host ------------------------------------------------------------------------
 
+// A socket of no protocol: it takes a number and fails.
+static inline void clx_take_number(void) { (void)socket(AF_UNIX, SOCK_DGRAM, 255); }
 static inline long clx_memory_file(void) { return CLX_RESULT(syscall(SYS_memfd_create, "", 1)); }
 
 // sched_getaffinity(2), sched_setaffinity(2) of the calling thread; 1,024 processors.

@@ -59,6 +59,15 @@ enum ExhaustionProbes {
             .refused("EMFILE")
         ),
         Probe(
+            "exhaustion.signals",
+            "has more signals wait than it may",
+            threat: "a guest that stands still keeps a count of what happened meanwhile",
+            .layer(.limits),
+            .medium,
+            .everywhere,
+            .refused("EAGAIN")
+        ),
+        Probe(
             "exhaustion.raise-limit",
             "raises its limit of open files",
             threat: "limits are what keeps it from the host's",
@@ -75,6 +84,16 @@ enum ExhaustionProbes {
             .low,
             .everywhere,
             .refused("EFBIG")
+        ),
+        Probe(
+            "exhaustion.objects",
+            "makes more pipes, sockets and shared memory than it may",
+            threat: "their numbers come from counters of the host, which a later sandbox reads",
+            .layer(.objects, with: .filter),
+            .high,
+            .exam,
+            .ended("exited"),
+            launch: .alone(.takeObjects)
         ),
         Probe(
             "exhaustion.output",

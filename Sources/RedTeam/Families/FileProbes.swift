@@ -82,6 +82,17 @@ enum FileProbes {
             launch: .race
         ),
         Probe(
+            "files.watch-directory",
+            "is sent a signal for each use of a directory",
+            threat: "signals that were queued while it stood still count who used /usr meanwhile",
+            .layer(.filter),
+            .high,
+            .everywhere,
+            variants: ["", "high"].map {
+                ProbeVariant($0, [.refused("EPERM")], control: .reached)
+            }
+        ),
+        Probe(
             "files.free-space",
             "asks how full a file system of the host is",
             threat: "free blocks are a counter that a candidate moves and the agent reads",

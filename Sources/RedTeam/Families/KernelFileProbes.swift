@@ -2,7 +2,8 @@ internal import SandboxPlan
 
 /// Attacks on settings and counters of the kernel.
 enum KernelFileProbes {
-    static let all: [Probe] = settings + requests + counters + pressure + system + own + listed
+    static let all: [Probe] =
+        settings + requests + counters + pressure + system + own + listed + network
 
     /// What meets with nothing where procfs has processes only, and with a cover where it has more.
     static let covered: [SandboxRole: Set<Answer>] = [.coding: [.absent]]
@@ -103,6 +104,22 @@ enum KernelFileProbes {
             .absent
         )
     ]
+
+    private static let network: [Probe] = [
+        ("packets", "/proc/self/net/softnet_stat"), ("socket-memory", "/proc/self/net/sockstat"),
+        ("protocols", "/proc/self/net/protocols"), ("addresses", "/proc/self/net/stat/rt_cache"),
+        ("thread-packets", "/proc/thread-self/net/softnet_stat"),
+    ].map { name, path in
+        Probe(
+            "kernel-files.\(name)",
+            "opens \(path)",
+            threat: counterThreat,
+            .layer(.netFiles, with: .network),
+            .high,
+            .everywhere,
+            .refused("EACCES")
+        )
+    }
 
     private static let own: [Probe] = [
         ("own-name", "/proc/self/comm"), ("own-score", "/proc/self/oom_score_adj"),
