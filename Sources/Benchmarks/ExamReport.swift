@@ -46,6 +46,8 @@ public struct ExamReport: Sendable {
 public struct RolloutRecord: Sendable, Equatable {
     /// What was said.
     public internal(set) var transcript: [TranscriptEntry] = []
+    /// Whether the candidate answered at all, were it once.
+    public internal(set) var hasReply = false
     /// Why it earned its reward, in the benchmark's words, cleaned.
     public internal(set) var detail: [String: JSONValue] = [:]
     /// The last words of a failed candidate's standard error, cleaned; empty where it did not fail.

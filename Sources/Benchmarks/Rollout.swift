@@ -70,6 +70,7 @@ final class Rollout {
     var kept: RolloutRecord {
         var kept = record
         kept.transcript = relay.transcript
+        kept.hasReply = relay.hasReply
         if case .failed = outcome {} else { kept.errors = "" }
         return kept
     }

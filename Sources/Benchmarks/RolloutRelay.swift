@@ -105,6 +105,9 @@ public struct RolloutRelay: Sendable {
     /// What was said so far; always empty in a sealed exam.
     public var transcript: [TranscriptEntry] { trace.entries }
 
+    /// Whether the candidate gave a reply in its turn.
+    var hasReply: Bool { trace.hasReply }
+
     /// The first actions of the rollout.
     ///
     /// - Parameter seed: what the examiner may seed its own randomness with.

@@ -57,6 +57,7 @@ struct RolloutTranscript: Sendable {
     private var bytes = 0
     private var isFull = false
     private(set) var entries: [TranscriptEntry] = []
+    private(set) var hasReply = false
 
     /// Begins a transcript.
     ///
@@ -85,6 +86,7 @@ struct RolloutTranscript: Sendable {
     }
 
     mutating func add(_ reply: CandidateFrame.Reply, time: Int64) {
+        hasReply = true
         switch reply {
         case .text(let text): append(time, "assistant", text)
         case .toolCalls(let calls):

@@ -6,8 +6,8 @@ public import ExamResults
 ///
 /// Step 1 asks whether the regression suite still holds: the share of suite tasks that pass is at
 /// least the threshold; an empty suite holds. Step 2 asks whether the sealed exam shows what the
-/// rule wants: a mean that is at least the best one so far, or a paired test against the incumbent
-/// in the same exam; without a best one any mean will do.
+/// rule wants: a mean that is at least the best one so far and above 0, or a paired test against the
+/// incumbent in the same exam; without a best one any mean above 0 will do.
 ///
 /// Valid evidence against a candidate decides, whatever broke elsewhere: a candidate that can
 /// provoke an infrastructure fault must not thereby turn a refusal into another try. Only where no
@@ -60,7 +60,7 @@ public enum Gate {
         isLastTry: Bool = false
     ) -> GateDecision {
         let one = stepOne(suite, rules: rules)
-        let two = stepTwo(sealed, after: one, best: best, rules.sealed)
+        let two = stepTwo(sealed, after: one, best: best, rules)
         let reasons = [one.reason, two.reason]
         switch (one, two) {
         case (.broken, _): return .reject(.suite, reasons)
@@ -103,7 +103,7 @@ public enum Gate {
         _ sealed: TrialResults?,
         after one: StepOne,
         best: Score?,
-        _ rule: SealedRule
+        _ rules: GateRules
     ) -> StepTwo {
         guard let sealed else {
             if case .broken = one { return .void(.sealedNotSpent) }
@@ -111,12 +111,20 @@ public enum Gate {
         }
         do throws(ExamError) {
             let mean = try sealed.mean()
-            guard let best else { return .notWorse(mean, .sealedFirst(mean)) }
-            switch rule {
+            guard let best else {
+                return mean.mean > 0 || rules.ties == .everywhere
+                    ? .notWorse(mean, .sealedFirst(mean))
+                    : .below(.sealedNotBetter(mean, best: mean))
+            }
+            switch rules.sealed {
             case .ratchet:
-                return mean >= best
-                    ? .notWorse(mean, .sealedNotWorse(mean, best: best))
-                    : .below(.sealedWorse(mean, best: best))
+                if rules.ratchetAccepts(mean, best: best) {
+                    return .notWorse(mean, .sealedNotWorse(mean, best: best))
+                }
+                // One reason wherever a tie is refused: which of the two it was would say more of the mean.
+                return rules.ties.accepts(at: best)
+                    ? .below(.sealedWorse(mean, best: best))
+                    : .below(.sealedNotBetter(mean, best: best))
             case .paired(let budget):
                 return try paired(sealed, .zero, budget)
             case .nonInferior(let budget, let margin):

@@ -65,6 +65,8 @@ public enum GateReason: Sendable, Equatable {
     case suiteNotExamined
     /// 16: enough suite tasks pass, but these failed on fresh seeds too.
     case suiteTasksLost([TaskID])
+    /// 20: the sealed mean is not above the best one, and a tie is not enough.
+    case sealedNotBetter(Score, best: Score)
     /// 21: there is no best score yet, so any sealed mean will do.
     case sealedFirst(Score)
     /// 22: the sealed mean is at least the best one.
@@ -97,6 +99,7 @@ public enum GateReason: Sendable, Equatable {
         case .suiteVoid: 14
         case .suiteNotExamined: 15
         case .suiteTasksLost: 16
+        case .sealedNotBetter: 20
         case .sealedFirst: 21
         case .sealedNotWorse: 22
         case .sealedWorse: 23

@@ -12,6 +12,7 @@ extension GateReason: CustomStringConvertible {
     /// The reason as the operator and the record have it, with exact figures.
     public var exactText: String {
         switch self {
+        case .sealedNotBetter(let mean, let best): "\(self) (\(mean) against \(best))"
         case .sealedFirst(let mean): "\(self) (\(mean))"
         case .sealedNotWorse(let mean, let best): "\(self) (\(mean) against \(best))"
         case .sealedWorse(let mean, let best): "\(self) (\(mean) against \(best))"
@@ -40,6 +41,8 @@ extension GateReason: CustomStringConvertible {
         case .suiteTasksLost(let tasks):
             "protected tasks of the regression suite are lost, on fresh seeds too: "
                 + tasks.map(\.text).joined(separator: ", ")
+        case .sealedNotBetter:
+            "the sealed mean is not above the best one"
         case .sealedFirst:
             "the first sealed mean is the best one"
         case .sealedNotWorse:

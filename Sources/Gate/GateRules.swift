@@ -14,6 +14,8 @@ public struct GateRules: Sendable, Equatable {
     public let sealed: SealedRule
     /// How often a sealed exam runs every task; at least 1.
     public let trials: Int
+    /// Whether the ratchet accepts a sealed mean that equals the best one.
+    public let ties: Ties
 
     /// When the sealed exam is run.
     public enum StepTwoRule: String, Sendable, CaseIterable {
@@ -21,6 +23,28 @@ public struct GateRules: Sendable, Equatable {
         case afterStepOne = "after-step-1"
         /// Always, beside the suite.
         case always
+    }
+
+    /// Whether a sealed mean that equals the best one is enough for the ratchet.
+    ///
+    /// A paired rule never accepts equal results: its p-value is 1.
+    public enum Ties: String, Sendable, CaseIterable {
+        /// Always, also at 0: the rule of records that were begun before ties had one. Where the
+        /// template earns nothing it accepts a candidate that earns nothing either.
+        case everywhere
+        /// Above 0, as in auto-harness.
+        case accept
+        /// Never: the candidate must be better.
+        case refuse
+
+        /// Whether a mean that equals this best one is enough.
+        func accepts(at best: Score) -> Bool {
+            switch self {
+            case .everywhere: true
+            case .accept: best.mean > 0
+            case .refuse: false
+            }
+        }
     }
 
     /// How often exams of a campaign that infrastructure broke are run again: as many tries as a
@@ -38,18 +62,31 @@ public struct GateRules: Sendable, Equatable {
     ///   - stepTwo: when the sealed exam is run.
     ///   - sealed: what the sealed exam must show.
     ///   - trials: how often a sealed exam runs every task; 1 where it is less.
+    ///   - ties: whether the ratchet accepts a mean that equals the best one.
     public init(
         threshold: Proportion,
         passMark: Reward = .half,
         stepTwo: StepTwoRule = .afterStepOne,
         sealed: SealedRule = .ratchet,
-        trials: Int = 1
+        trials: Int = 1,
+        ties: Ties = .accept
     ) {
         self.threshold = threshold
         self.passMark = passMark
         self.stepTwo = stepTwo
         self.sealed = sealed
         self.trials = max(1, trials)
+        self.ties = ties
+    }
+
+    /// Whether the ratchet accepts a sealed mean.
+    ///
+    /// - Parameters:
+    ///   - mean: the candidate's sealed mean.
+    ///   - best: the best accepted one.
+    /// - Returns: whether it is above the best one, or equals it and ``ties`` accepts that.
+    package func ratchetAccepts(_ mean: Score, best: Score) -> Bool {
+        mean > best || (mean >= best && ties.accepts(at: best))
     }
 
     /// Whether the sealed exam is run after this outcome of step 1.

@@ -65,13 +65,19 @@ struct PrepareCommand: ParsableCommand {
     )
 
     @OptionGroup var experiment: ExperimentOptions
+    @Flag(help: "Take a template that never replies for a baseline, too.")
+    var allowFailingBaseline = false
     @OptionGroup var events: EventOptions
 
     func run() throws {
         let stream = try events.open()
         let supervision = try Session.begin(experiment)
         try Session.telling(supervision, to: stream) { () throws(SupervisorError) in
-            try Preparation(supervision, progress: Session.report).run()
+            try Preparation(
+                supervision,
+                allowingFailingBaseline: allowFailingBaseline,
+                progress: Session.report
+            ).run()
         }
         try Session.end(supervision)
     }

@@ -98,7 +98,8 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
             threshold: try rules.proportion("threshold"),
             stepTwo: try rules.word("step2", GateRules.StepTwoRule.self),
             sealed: try rules.sealedRule(),
-            trials: try rules.trials()
+            trials: try rules.trials(),
+            ties: try rules.optionalWord("ties", GateRules.Ties.self) ?? .everywhere
         )
         promotion =
             try rules.optionalObject("promotion").map { reader throws(LoopError) in
@@ -125,6 +126,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         rules.add("step2", self.rules.stepTwo.rawValue)
         rules.add(self.rules.sealed)
         if self.rules.trials > 1 { rules.add("trials", self.rules.trials) }
+        if self.rules.ties != .everywhere { rules.add("ties", self.rules.ties.rawValue) }
         if promotion != .once {
             var own = BodyWriter()
             promotion.write(to: &own)

@@ -85,7 +85,7 @@ struct RecomputedDecision {
     private func isBelow(_ paired: PairedRecord?) -> Bool {
         guard let sealed, let best else { return false }
         switch rules.sealed {
-        case .ratchet: return sealed < best
+        case .ratchet: return !rules.ratchetAccepts(sealed, best: best)
         case .paired, .nonInferior: return paired?.isShown != true
         }
     }

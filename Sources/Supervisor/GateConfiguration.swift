@@ -41,7 +41,8 @@ struct GateConfiguration {
             threshold: try Proportion(gate.threshold),
             stepTwo: gate.step2 == .always ? .always : .afterStepOne,
             sealed: sealed,
-            trials: gate.trials ?? (sealed == .ratchet ? 1 : Self.usualTrials)
+            trials: gate.trials ?? (sealed == .ratchet ? 1 : Self.usualTrials),
+            ties: gate.ties == .refuse ? .refuse : .accept
         )
         release = ReleaseRules(
             Self.policy(config.release.score),

@@ -21,11 +21,22 @@ internal import Workspace
 /// Prepares one experiment, or goes on with a preparation that was cut off.
 public struct Preparation {
     private let supervision: Supervision
+    private let allowsFailingBaseline: Bool
     private let progress: (String) -> Void
 
     /// Begins a preparation.
-    public init(_ supervision: Supervision, progress: @escaping (String) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - supervision: the experiment.
+    ///   - allowsFailingBaseline: whether a template that never replies is a baseline too.
+    ///   - progress: is called with a line for the operator whenever a part begins or ends.
+    public init(
+        _ supervision: Supervision,
+        allowingFailingBaseline allowsFailingBaseline: Bool = false,
+        progress: @escaping (String) -> Void
+    ) {
         self.supervision = supervision
+        self.allowsFailingBaseline = allowsFailingBaseline
         self.progress = progress
         supervision.report(waitsTo: progress)
     }
@@ -219,6 +230,7 @@ public struct Preparation {
         let agent = supervision.inputs.agent
         let commit = try keepTemplate(agent)
         var train = try exam(.baseline, .train, genesis.train, agent, genesis.rules)
+        try requireReply(train)
         if genesis.rules.sealed == .ratchet { train = try steady(train, genesis, agent) }
         try supervision.publishTraces(train.traces, in: .baseline)
         try supervision.publishTraces(train.traces, in: .latest)
@@ -244,6 +256,29 @@ public struct Preparation {
                     commit: commit.hex
                 )
             )
+        )
+    }
+
+    // With a template that cannot answer, the baseline is 0 for a reason that has nothing to do with the benchmark.
+    private func requireReply(_ train: Benchmarks.ExamReport) throws(SupervisorError) {
+        let rollouts = train.records
+        guard !allowsFailingBaseline, !rollouts.values.contains(where: \.hasReply) else { return }
+        let codes = Set(train.results.first.all.map(\.outcome.code)).sorted()
+        let errors = rollouts.sorted { $0.key < $1.key }.map(\.value.errors).first { !$0.isEmpty }
+        for line in (errors ?? "").split(separator: "\n").suffix(20) { progress("| \(line)") }
+        throw SupervisorError(
+            .usage,
+            operation: "examine the baseline",
+            location: "agent",
+            reason:
+                "none of its \(rollouts.count) train rollouts got as far as a reply: "
+                + codes.joined(separator: ", ")
+                + (errors == nil
+                    ? ", without a word on standard error"
+                    : "; the last lines of one are above"),
+            remedy:
+                "mend the file, then prepare a new experiment with it; or, where that is what you mean, run "
+                + "`invigilator prepare --allow-failing-baseline`"
         )
     }
 

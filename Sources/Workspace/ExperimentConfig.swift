@@ -83,12 +83,23 @@ public struct GateSettings: Sendable, Equatable {
     public var tests: Int?
     /// The share of the incumbent's rate that a candidate may fall short of under `non-inferior`.
     public var margin: Double?
+    /// Whether the ratchet accepts a sealed mean that equals the best one above 0; `nil` where it is not said,
+    /// which accepts.
+    public var ties: Ties?
     /// The share of the sealed tasks that no exam of the gate touches, 0 to 0.9.
     public var final: Double?
 
     package init(threshold: Double, step2: Step2) {
         self.threshold = threshold
         self.step2 = step2
+    }
+
+    /// Whether a sealed mean that equals the best one is enough.
+    public enum Ties: String, Sendable, CaseIterable {
+        /// It is, above 0.
+        case accept
+        /// The candidate must be better.
+        case refuse
     }
 
     /// What the sealed exam must show.

@@ -74,6 +74,7 @@ extension GateSettings {
         ]
         if let rule { members["rule"] = .string(rule.rawValue) }
         if let trials { members["trials"] = JSONValue(trials) }
+        if let ties { members["ties"] = .string(ties.rawValue) }
         if let tests { members["tests"] = JSONValue(tests) }
         for (name, value) in [("error", error), ("margin", margin), ("final", final)] {
             if let value { members[name] = .number(value) }

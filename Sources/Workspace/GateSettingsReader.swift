@@ -10,10 +10,20 @@ extension GateSettings {
         let error = section?.number("error", in: 0.000_001...0.5)
         let tests = section?.integer("tests", in: 1...1_000_000)
         let margin = section?.number("margin", in: 0.001...0.5)
+        let ties = section?.word("ties", of: Ties.self)
+        self.ties = ties?.value
         final = section?.number("final", in: 0...0.9)?.value
         self.error = error?.value
         self.tests = tests?.value
         self.margin = margin?.value
+        if let ties, let rule, rule != .ratchet {
+            section?.refuse(
+                "ties",
+                line: ties.line,
+                "a paired rule never accepts equal results",
+                remedy: "remove the key, or write rule: ratchet"
+            )
+        }
         if rule == .ratchet {
             let spent = [("error", error?.line), ("tests", tests?.line)]
             for case (let key, let line?) in spent {

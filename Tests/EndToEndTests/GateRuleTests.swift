@@ -109,6 +109,47 @@ extension EndToEnd {
             #expect(try chosen.bodies(.genesis).first?["rules"]?["rule"] == nil)
         }
 
+        /// Sets up the small benchmark with another template.
+        private static func set(_ night: Night, template: String) throws {
+            try night.set(up: Configuration())
+            try template.write(toFile: night.agentFile)
+        }
+
+        @Test("a template that never replies is refused with its own error, unless that is meant")
+        func brokenTemplate() throws {
+            let night = try Night()
+            try Self.set(night, template: "class HarnessAgent(:\n    pass\n")
+            let refused = try night.run(["prepare", night.directory])
+            #expect(refused.code == 2, "\(refused)")
+            for words in ["as far as a reply", "SyntaxError", "--allow-failing-baseline"] {
+                #expect(refused.notes.contains(words), "\(words): \(refused)")
+            }
+            #expect(try night.bodies(.baseline).isEmpty)
+            try night.done(["prepare", night.directory, "--allow-failing-baseline"])
+            #expect(try night.bodies(.baseline).first?["sealed_mean"] == 0)
+            // With the rule of older records this is accepted: 0 against 0.
+            try "print('PASS')\nraise SystemExit(0)\n".write(toFile: night.agentFile)
+            let cheat = try night.run(["gate", night.directory, "--json"])
+            #expect(cheat.code == 1 && cheat.output.contains("20:"), "\(cheat)")
+            #expect(try night.bodies(.decision).map { $0["verdict"] } == ["rejected"])
+            #expect(try night.run(["attest", night.directory]).code != 0)
+        }
+
+        @Test("a template that honestly scores 0 is a baseline, and what scores more is accepted")
+        func honestZero() throws {
+            let night = try Night()
+            let text = try Stage.fixtureText("sums/agent.py")
+            try Self.set(
+                night,
+                template: text.replacingOccurrences(of: #"{"add"}"#, with: "set()")
+            )
+            try night.done(["prepare", night.directory])
+            #expect(try night.bodies(.baseline).first?["sealed_mean"] == 0)
+            #expect(try night.run(["gate", night.directory]).code == 1, "as bad as before")
+            try Self.teach(night, #""add", "subtract", "multiply""#)
+            #expect(try night.run(["gate", night.directory]).code == 0)
+        }
+
         @Test("when the release budget is spent, a submission is refused before anything runs")
         func released() throws {
             let night = try Night()

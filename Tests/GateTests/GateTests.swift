@@ -104,6 +104,41 @@ struct GateDecisionTests {
         #expect(below.reasons.map(\.number) == [11, 23])
     }
 
+    @Test("a mean of 0 is refused, also against a best one of 0; older records keep their rule")
+    func zero() throws {
+        let nothing = try results([0, 0])
+        let best = try nothing.mean()
+        for known in [nil, best] {
+            let decision = decide(.empty, nothing, best: known)
+            #expect(decision.refusingStep == .sealed)
+            #expect(decision.reasons.map(\.number) == [11, 20])
+        }
+        #expect(decide(.empty, try results([0, 0.000001]), best: best).verdict == "accepted")
+        let older = GateRules(threshold: .fourFifths, ties: .everywhere)
+        let replayed = Gate.decide(
+            suite: .empty,
+            sealed: TrialResults(nothing),
+            best: best,
+            rules: older
+        )
+        #expect(replayed.verdict == "accepted", "the rule under which it was recorded")
+    }
+
+    @Test(
+        "where ties are refused only a better mean passes, and the reason does not say which it was"
+    )
+    func ties() throws {
+        let best = try results([0.5, 0.5]).mean()
+        let rules = GateRules(threshold: .fourFifths, ties: .refuse)
+        let verdicts = try [(0.5, "rejected"), (0.499999, "rejected"), (0.500001, "accepted")].map {
+            let sealed = TrialResults(try results([0.5, $0.0]))
+            let decision = Gate.decide(suite: .empty, sealed: sealed, best: best, rules: rules)
+            #expect(decision.verdict == $0.1, "\($0.0)")
+            return decision.reasons[1].description
+        }
+        #expect(verdicts[0] == verdicts[1])
+    }
+
     @Test("a broken suite refuses at step 1, whatever the sealed exam says")
     func broken() throws {
         let suite = SuiteEvidence.examined(try results([0, 0]))
