@@ -59,6 +59,27 @@ final class Accounts: Sendable {
         return try answer.get()
     }
 
+    /// Holds what a call uses beyond its reservation.
+    func hold(
+        _ reservation: Reservation,
+        _ usage: TokenUsage,
+        under pin: ModelPin
+    ) throws(AccountSpent) {
+        let charge = Charge(
+            tokens: usage.total,
+            microdollars: prices.cost(of: usage, under: pin)
+        )
+        let answer = state.withLock { state -> Result<Void, AccountSpent> in
+            do throws(BudgetSpent) {
+                try state.book.hold(reservation, atLeast: charge)
+                return .success(())
+            } catch {
+                return .failure(AccountSpent(account: error.account))
+            }
+        }
+        try answer.get()
+    }
+
     /// Charges what a call used, once.
     ///
     /// - Returns: its cost in millionths of a dollar.

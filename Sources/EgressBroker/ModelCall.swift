@@ -214,6 +214,7 @@ extension ModelCall {
             dialect: request.dialect,
             isSealed: desk.terms.isSealed,
             addsUsage: request.addsUsage,
+            choices: request.choices,
             limit: service.settings.eventBytes,
             meter: meter
         )
@@ -224,7 +225,7 @@ extension ModelCall {
             do {
                 if let part = try await parts.next() {
                     keep(received: part.readableBytesView)
-                    out = try relay.feed(part.readableBytesView)
+                    out = try relay.feed(part.readableBytesView) + overlong(relay, isOver: &isOver)
                 } else {
                     isOver = true
                     out = try relay.finish()
@@ -242,6 +243,41 @@ extension ModelCall {
             if isOver { return try await writer.end() }
         }
     }
+
+    /// What ends a stream that used more than its call may, or nothing.
+    ///
+    /// A provider ends its answer where it was asked to. Until it says how many tokens those were, the broker
+    /// counts four bytes a token; text has up to twice as many.
+    private mutating func overlong(_ relay: StreamRelay, isOver: inout Bool) -> [UInt8] {
+        let usage = relay.meter.usage
+        guard !relay.hasEnded, usage.output > reservation.outputTokens else { return [] }
+        do throws(AccountSpent) {
+            try service.accounts.hold(reservation, usage, under: request.pin)
+        } catch {
+            (isOver, isCut) = (true, true)
+            service.note(
+                ModelEvent(.budgetSpent, "account \(error.account), in the middle of a stream"),
+                desk,
+                role: role.role
+            )
+            return ProviderError.streamEnd(
+                request.dialect,
+                .budgetSpent,
+                message: "the model budget '\(error.account)' is spent"
+            )
+        }
+        guard usage.output > 2 * reservation.outputTokens + Self.countingMargin else { return [] }
+        (isOver, isCut) = (true, true)
+        let event = ModelEvent(
+            .upstreamFailed,
+            "the stream went on beyond the \(reservation.outputTokens) tokens that were asked for"
+        )
+        service.note(event, desk, role: role.role)
+        return relay.endForLength()
+    }
+
+    /// Tokens by which a stream may be longer than twice what was asked for.
+    private static let countingMargin = 256
 
     private static let streamHead = HTTPReply(
         200,

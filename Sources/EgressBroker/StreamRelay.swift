@@ -15,7 +15,9 @@ package struct StreamRelay: Sendable {
     private let isSealed: Bool
     private let addsUsage: Bool
     private var splitter: SSESplitter
-    private var hasEnded = false
+    private var lengthEnd: LengthEnd
+    /// Whether the event that its dialect ends with has come.
+    package private(set) var hasEnded = false
     /// What was used so far.
     package private(set) var meter: UsageMeter
 
@@ -25,12 +27,14 @@ package struct StreamRelay: Sendable {
     ///   - dialect: the dialect of the stream.
     ///   - isSealed: whether the sandbox takes part in a sealed exam.
     ///   - addsUsage: whether the last event is ours and not the sandbox's.
+    ///   - choices: how many answers were asked for.
     ///   - limit: the largest event, in bytes.
     ///   - meter: what counts.
     package init(
         dialect: Dialect,
         isSealed: Bool,
         addsUsage: Bool,
+        choices: Int = 1,
         limit: Int,
         meter: UsageMeter
     ) {
@@ -39,6 +43,7 @@ package struct StreamRelay: Sendable {
         self.addsUsage = addsUsage
         splitter = SSESplitter(maximumEventBytes: limit)
         self.meter = meter
+        lengthEnd = LengthEnd(dialect, choices: choices)
     }
 
     /// Takes the next bytes of the provider; returns what goes to the sandbox.
@@ -59,9 +64,19 @@ package struct StreamRelay: Sendable {
         return out
     }
 
+    /// What goes to the sandbox in place of the rest of a stream that is too long.
+    package func endForLength() -> [UInt8] {
+        lengthEnd.events(meter.usage).flatMap { shown($0) }
+    }
+
     private mutating func passed(_ event: SSEEvent) -> [UInt8] {
         meter.event(event)
+        lengthEnd.follow(event)
         if isEnd(event) { hasEnded = true }
+        return shown(event)
+    }
+
+    private func shown(_ event: SSEEvent) -> [UInt8] {
         if addsUsage, isUsageAlone(event) { return [] }
         return ResponseScrub.event(event, dialect: dialect, isSealed: isSealed)
     }

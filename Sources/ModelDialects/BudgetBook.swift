@@ -54,14 +54,14 @@ public struct Reservation: Sendable, Equatable {
     public let accounts: [String]
     /// The most tokens of output that what is left allows, at most what was asked.
     public let outputTokens: Int
-    fileprivate let held: Charge
 }
 
 /// The accounts of a campaign: what is left of each, and what calls in flight hold of it.
 ///
 /// A call is admitted where each of its accounts has more left than the input costs, and it may
-/// write no more than the rest pays for; so an account is overdrawn only by what the estimate of an
-/// input falls short of its true length.
+/// write no more than the rest pays for. One that writes more, because its provider does not keep to
+/// what it was asked for, holds more while it runs, and ends where nothing is left. So an account is
+/// overdrawn only by what the estimate of an input falls short of its true length.
 public struct BudgetBook: Sendable, Equatable {
     private struct Account: Equatable {
         var left: Allowance
@@ -70,7 +70,8 @@ public struct BudgetBook: Sendable, Equatable {
     }
 
     private var accounts: [String: Account] = [:]
-    private var open: Set<Int> = []
+    // What each open reservation holds.
+    private var open: [Int: Charge] = [:]
     private var next = 0
 
     /// Makes an empty book.
@@ -133,12 +134,38 @@ public struct BudgetBook: Sendable, Equatable {
             accounts[name]?.heldMicrodollars += charge.microdollars
         }
         next += 1
-        open.insert(next)
-        return Reservation(
-            number: next,
-            accounts: names,
-            outputTokens: granted,
-            held: charge
+        open[next] = charge
+        return Reservation(number: next, accounts: names, outputTokens: granted)
+    }
+
+    /// Holds more for a call that uses more than it asked for.
+    ///
+    /// - Parameters:
+    ///   - reservation: the reservation; nothing changes where it is settled.
+    ///   - used: what the call used so far; less than what it holds changes nothing.
+    /// - Throws: ``BudgetSpent`` with the first account of which too little is left; nothing is held then.
+    public mutating func hold(
+        _ reservation: Reservation,
+        atLeast used: Charge
+    ) throws(BudgetSpent) {
+        guard let held = open[reservation.number] else { return }
+        let tokens = max(0, used.tokens - held.tokens)
+        let microdollars = max(0, used.microdollars - held.microdollars)
+        for name in reservation.accounts {
+            guard let account = accounts[name] else { throw BudgetSpent(account: name) }
+            let isSpent =
+                account.left.tokens.map { $0 - account.heldTokens < tokens } ?? false
+                || account.left.microdollars.map { $0 - account.heldMicrodollars < microdollars }
+                    ?? false
+            if isSpent { throw BudgetSpent(account: name) }
+        }
+        for name in reservation.accounts {
+            accounts[name]?.heldTokens += tokens
+            accounts[name]?.heldMicrodollars += microdollars
+        }
+        open[reservation.number] = Charge(
+            tokens: held.tokens + tokens,
+            microdollars: held.microdollars + microdollars
         )
     }
 
@@ -150,10 +177,10 @@ public struct BudgetBook: Sendable, Equatable {
     ///   - reservation: the reservation.
     ///   - used: what the call used.
     public mutating func settle(_ reservation: Reservation, used: Charge) {
-        guard open.remove(reservation.number) != nil else { return }
+        guard let held = open.removeValue(forKey: reservation.number) else { return }
         for name in reservation.accounts {
-            accounts[name]?.heldTokens -= reservation.held.tokens
-            accounts[name]?.heldMicrodollars -= reservation.held.microdollars
+            accounts[name]?.heldTokens -= held.tokens
+            accounts[name]?.heldMicrodollars -= held.microdollars
             if let left = accounts[name]?.left.tokens {
                 accounts[name]?.left.tokens = left - used.tokens
             }

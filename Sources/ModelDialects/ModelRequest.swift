@@ -121,13 +121,19 @@ extension ModelRequest {
         }
     }
 
+    /// How many answers it asks for.
+    public var choices: Int {
+        guard case .object(let members) = body else { return 1 }
+        return max(1, outputLimit / max(1, dialect.outputLimit(in: members) ?? 1))
+    }
+
     /// This request with at most so many tokens of output, for what is left of a budget.
     ///
     /// - Parameter tokens: the most tokens of all answers together; less than 1 counts as 1.
     /// - Returns: the request, itself where it asks for no more.
     public func limitingOutput(to tokens: Int) -> ModelRequest {
         guard outputLimit > tokens, case .object(var members) = body else { return self }
-        let choices = max(1, outputLimit / max(1, dialect.outputLimit(in: members) ?? 1))
+        let choices = choices
         let limit = max(1, tokens / choices)
         dialect.setOutputLimit(limit, in: &members)
         let body = JSONValue.object(members)

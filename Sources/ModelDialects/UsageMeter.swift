@@ -70,12 +70,19 @@ public struct UsageMeter: Sendable {
         value?[name]?.intValue.map { min(max(0, $0), ceiling) }
     }
 
+    /// Whether a member of this name is the provider's and not the model's: where every token comes in an
+    /// event of its own, these words would count for more than the text.
+    private static func isAroundText(_ name: String) -> Bool {
+        ["type", "role", "id", "status", "signature", "thoughtSignature"].contains(name)
+    }
+
     /// Counts every text below a value that the model wrote.
     private mutating func count(_ value: JSONValue?) {
         switch value {
         case .string(let text)?: outputBytes += text.utf8.count
         case .array(let elements)?: for element in elements { count(element) }
-        case .object(let members)?: for member in members.values { count(member) }
+        case .object(let members)?:
+            for (name, member) in members where !Self.isAroundText(name) { count(member) }
         case .null?, .bool?, .integer?, .number?, nil: break
         }
     }

@@ -133,7 +133,7 @@ final class BrokerBench: Sendable {
     static let pin = ModelPin(
         alias: "fast",
         upstream: "provider",
-        dialects: [.openAIChat, .anthropicMessages],
+        dialects: Dialect.allCases,
         model: "pinned",
         maxOutputTokens: 100
     )

@@ -107,7 +107,7 @@ extension HostileProviderTests {
     }
 
     enum EndlessStream: String, CaseIterable {
-        case events, slowEvents, comments, blankLines, oneLine, oneEvent
+        case slowEvents, comments, blankLines, oneLine, oneEvent
     }
 
     @Test(
@@ -121,8 +121,6 @@ extension HostileProviderTests {
             try await line.hear { _ in
                 try await line.say(Self.stream + Said.messageStart)
                 switch kind {
-                case .events:
-                    try await line.sayForever(String(repeating: Said.messageDelta, count: 10))
                 case .slowEvents:
                     try await line.sayForever(Said.messageDelta, every: .milliseconds(50))
                 case .comments: try await line.sayForever(Self.chunk(": \(words)\n"))
@@ -138,6 +136,88 @@ extension HostileProviderTests {
         #expect(found.answer.body.contains("event: error"))
         #expect(found.call.isCut && found.events.contains { $0.kind == .upstreamFailed })
         #expect(provider.endedConnections == provider.connections)
+        try await provider.stop()
+    }
+
+    /// An endless stream in one dialect: where it is asked for, the request, what comes again and again, and
+    /// what ends it for length.
+    static let endlessTexts: [(path: String, request: String, event: String, end: [String])] = [
+        (
+            "/v1/messages", Asked.messagesStream,
+            Said.event(
+                "content_block_start",
+                #"{"type":"content_block_start","index":3,"content_block":{"type":"text","text":""}}"#
+            ) + Said.messageDelta,
+            [
+                #""index":3,"type":"content_block_stop""#, #""stop_reason":"max_tokens""#,
+                "event: message_stop",
+            ]
+        ),
+        (
+            "/v1/chat/completions", Asked.chatStream,
+            Said.event(
+                nil,
+                #"{"id":"c1","object":"chat.completion.chunk","created":5,"model":"pinned","#
+                    + #""choices":[{"index":0,"delta":{"content":"words "},"finish_reason":null}]}"#
+            ),
+            [#""finish_reason":"length""#, "data: [DONE]"]
+        ),
+        (
+            "/v1/responses", Asked.responsesStream,
+            Said.event(
+                "response.output_text.delta",
+                #"{"type":"response.output_text.delta","sequence_number":7,"item_id":"m1","#
+                    + #""output_index":0,"content_index":0,"delta":"words "}"#
+            ),
+            [
+                "event: response.incomplete", #""reason":"max_output_tokens""#,
+                #""sequence_number":8"#,
+            ]
+        ),
+        (
+            "/v1beta/models/fast:streamGenerateContent?alt=sse", Asked.gemini,
+            Said.event(
+                nil,
+                #"{"candidates":[{"content":{"role":"model","parts":[{"text":"words "}]},"index":0}]}"#
+            ),
+            [#""finishReason":"MAX_TOKENS""#]
+        ),
+    ]
+
+    @Test(
+        "text without end is cut at the pinned length, as an end for length, or where a budget is spent",
+        arguments: endlessTexts.indices,
+        [false, true]
+    )
+    func overlong(_ dialect: Int, hasBudget: Bool) async throws {
+        let (path, request, event, end) = Self.endlessTexts[dialect]
+        let provider = try await HostileProvider { line in
+            try await line.hear { _ in
+                try await line.say(Self.stream)
+                try await line.sayForever(event)
+                return false
+            }
+        }
+        let bench = BrokerBench()
+        bench.configure([EgressBrokerTests.provider(provider.port)])
+        // An input token costs 1 and an output token 2 millionths of a dollar.
+        if hasBudget { bench.account("campaign", microdollars: 300) }
+        let port = try await bench.open()
+        let answer = try await Talk.post(port, path, request)
+        let call = await bench.call()
+        await bench.end()
+        #expect(answer.status == 200 && call.isCut, "\(answer)")
+        if hasBudget {
+            #expect(bench.kinds.contains(.budgetSpent), "\(bench.events)")
+            #expect((250...330).contains(call.microdollars), "\(call)")
+            for words in end.dropFirst() { #expect(!answer.body.contains(words)) }
+        } else {
+            for words in end {
+                #expect(answer.body.contains(words), "\(words): \(answer.body.suffix(600))")
+            }
+            // At most twice the 100 tokens of the pin, or the 50 of the request, and the margin.
+            #expect(call.outputTokens > 350 && call.outputTokens < 700, "\(call)")
+        }
         try await provider.stop()
     }
 

@@ -104,6 +104,8 @@ enum Asked {
     static let chat = #"{"model":"fast","messages":[{"role":"user","content":"hello there"}]}"#
     static let chatStream =
         #"{"model":"fast","stream":true,"messages":[{"role":"user","content":"hello there"}]}"#
+    static let responsesStream = #"{"model":"fast","stream":true,"input":"hello there"}"#
+    static let gemini = #"{"contents":[{"role":"user","parts":[{"text":"hello there"}]}]}"#
     static let messagesStream = """
         {"model":"pinned","max_tokens":50,"stream":true,\
         "messages":[{"role":"user","content":"hello there"}]}

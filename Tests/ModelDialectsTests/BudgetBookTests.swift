@@ -45,6 +45,28 @@ struct BudgetBookTests {
         )
     }
 
+    @Test("a call that uses more than it asked for holds more, until nothing is left")
+    func overlong() throws {
+        var book = BudgetBook()
+        book.set("campaign", left: Allowance(tokens: 1_000))
+        let call = try book.reserve(["campaign"], input: 100, output: 200, price: nil)
+        try book.hold(call, atLeast: Charge(tokens: 250, microdollars: 0))
+        try book.hold(call, atLeast: Charge(tokens: 700, microdollars: 0))
+        let other = try book.reserve(["campaign"], input: 100, output: 900, price: nil)
+        #expect(other.outputTokens == 200, "what is left beside 700 and an input of 100")
+        #expect(throws: BudgetSpent(account: "campaign")) {
+            try book.hold(call, atLeast: Charge(tokens: 701, microdollars: 0))
+        }
+        book.settle(other, used: Charge(tokens: 0, microdollars: 0))
+        try book.hold(call, atLeast: Charge(tokens: 1_000, microdollars: 0))
+        book.settle(call, used: Charge(tokens: 990, microdollars: 0))
+        try book.hold(call, atLeast: Charge(tokens: 5_000, microdollars: 0))
+        #expect(book.left(of: "campaign") == Allowance(tokens: 10), "a settled call holds nothing")
+        #expect(
+            try book.reserve(["campaign"], input: 1, output: 50, price: nil).outputTokens == 9
+        )
+    }
+
     @Test("money limits as tokens do, and the scarcest account decides")
     func money() throws {
         var book = BudgetBook()
