@@ -38,7 +38,7 @@ public struct FileRights: Sendable, Equatable {
             throw SystemError("setfsuid", "no-setuid-fixup is set", number: EPERM)
         }
         defer {
-            // Whoever went on with the rights of another would fail where nobody looks for it.
+            // With another user's rights, later calls would fail for no reason that is visible there.
             if !before.isTaken() { fatalError("the rights of this process did not come back") }
         }
         guard wanted.isTaken() else {

@@ -45,7 +45,7 @@ public struct LoopRules: Sendable, Equatable {
     public var reverts = 200
     /// The most times that the coding agent may ask for the status between two exams that it asks for.
     public var statuses = 500
-    /// The same of differences, of which a long one takes the supervisor seconds.
+    /// The most times that it may ask for a difference between them; a long one takes the supervisor seconds.
     public var differences = 20
     /// The results that the coding agent may wait for at the same time.
     public var waiters = 4

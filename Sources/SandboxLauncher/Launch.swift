@@ -380,7 +380,7 @@ final class StartedInit {
         }
     }
 
-    /// The first record of init, empty where there is none; a terminal's master comes along.
+    /// The first record of init, with the master of a terminal; empty if init ended without one.
     func awaitRecord() throws(SystemError) -> [UInt8] {
         let loop = EventLoop()
         var isReady = false

@@ -1,8 +1,8 @@
-// Files about a network namespace in procfs, of which some count what the whole host does.
+// The files of procfs about a network namespace. Some of them count what the whole host does.
 //
 // A cover, `hidepid`, `subset=pid` or a rule of Landlock hides them under one path, and every process and
-// thread has one of its own. The mode is the network namespace's own: it holds in every procfs, and it
-// belongs to whoever is root where that namespace was made.
+// thread has its own path. The mode belongs to the network namespace: it holds in every procfs, and only
+// root of the user namespace that made the network namespace can change it.
 
 internal import LauncherProtocol
 internal import LinuxKernel

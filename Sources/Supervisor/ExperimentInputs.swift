@@ -75,13 +75,10 @@ public struct ExperimentInputs {
         let config = try Self.readConfig(experiment)
         self.config = config
         let owner = try experiment.owner()
-        let directory =
-            experiment.benchmarkDirectory
-            ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
         let reading = Self.reading(
-            directory,
+            experiment,
             config,
-            of: experiment.benchmarkDirectory == nil ? nil : owner,
+            owner,
             layout: layout,
             installation: installation
         )
@@ -130,18 +127,19 @@ public struct ExperimentInputs {
     }
 
     fileprivate static func reading(
-        _ directory: String,
+        _ experiment: Experiment,
         _ config: ExperimentConfig,
-        of user: FileRights?,
+        _ owner: FileRights,
         layout: StateLayout,
         installation: Installation
     ) -> BenchmarkFiles.Reading {
+        let own = experiment.benchmarkDirectory
         var reading = BenchmarkFiles.Reading(
-            directory: directory,
+            directory: own ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation),
             installation: installation,
             layout: layout
         )
-        reading.namedBy = user
+        reading.namedBy = own == nil ? nil : owner
         reading.python = config.sandbox.python
         reading.settings = config.adapter.compactMapValues(\.stringValue)
         return reading
@@ -316,14 +314,11 @@ public struct ExperimentPlans: Sendable {
         installation: Installation
     ) throws(SupervisorError) {
         let config = try ExperimentInputs.readConfig(experiment)
-        let directory =
-            experiment.benchmarkDirectory
-            ?? BenchmarkFiles.shippedDirectory(config.benchmark, installation)
         let owner = try experiment.owner()
         let reading = ExperimentInputs.reading(
-            directory,
+            experiment,
             config,
-            of: experiment.benchmarkDirectory == nil ? nil : owner,
+            owner,
             layout: layout,
             installation: installation
         )
