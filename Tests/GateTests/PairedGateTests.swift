@@ -181,7 +181,8 @@ struct PairedGateTests {
         let decision = try decide([[1, 1, 1, 1, 1, 1]], [], .paired(budget))
         #expect(decision.verdict == "void")
         #expect(decision.reasons.map(\.number) == [11, 26])
-        #expect(try decide([[0]], [], .paired(budget), hasBest: false).verdict == "accepted")
+        #expect(try decide([[1]], [], .paired(budget), hasBest: false).verdict == "accepted")
+        #expect(try decide([[0]], [], .paired(budget), hasBest: false).verdict == "rejected")
     }
 
     @Test("a fault in the incumbent's arm voids as one in the candidate's does")
