@@ -350,7 +350,7 @@ enum Session {
         let line =
             "sealed mean \(baseline.sealed.text()) at the baseline, \(best.score.text()) now "
             + "(iteration \(best.iteration)); suite of \(state.suite.count) tasks; "
-            + "\(state.usage.refusals) attempts refused"
+            + "\(state.usage.attempts) attempts refused"
         isAside ? StandardError.print(line) : print(line)
     }
 

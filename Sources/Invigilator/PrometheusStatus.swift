@@ -4,6 +4,7 @@ internal import Ledger
 internal import ModelDialects
 internal import StrictJSON
 internal import Supervisor
+internal import Workspace
 
 /// A status in the text exposition format of Prometheus, version 0.0.4.
 ///
@@ -152,8 +153,10 @@ extension StatusReport {
         page.add(
             "refusals_total",
             .counter,
-            "Refused attempts by what stopped them.",
-            counts(.refusal, by: "layer", as: "layer")
+            "Refusals by kind (adjusted, denied, attempt) and by what refused.",
+            refusals.map {
+                ([("kind", $0.kind.rawValue), ("layer", $0.layer)], Double($0.count))
+            }
         )
         page.add(
             "tripwires_total",

@@ -54,13 +54,25 @@ package struct StatusReport {
         entries.last { $0.kind == .runEnded }?.body["reason"]?.stringValue
     }
 
-    private var refusalsByLayer: [(layer: String, count: Int)] {
-        var counts: [String: Int] = [:]
+    /// Refusals by kind and by what refused: attempts first, the most frequent first among those of a kind.
+    var refusals: [(kind: RefusalKind, layer: String, count: Int)] {
+        var counts: [RefusalKind: [String: Int]] = [:]
         for entry in entries where entry.kind == .refusal {
-            counts[entry.body["layer"]?.stringValue ?? "unnamed", default: 0] += 1
+            let kind = RefusalKind(recorded: entry.body["kind"]?.stringValue)
+            let layer = entry.body["layer"]?.stringValue ?? "unnamed"
+            counts[kind, default: [:]][layer, default: 0] += 1
         }
-        return counts.map { (layer: $0.key, count: $0.value) }
-            .sorted { ($1.count, $0.layer) < ($0.count, $1.layer) }
+        return RefusalKind.allCases.reversed().flatMap { kind in
+            (counts[kind] ?? [:]).map { (kind: kind, layer: $0.key, count: $0.value) }
+                .sorted { ($1.count, $0.layer) < ($0.count, $1.layer) }
+        }
+    }
+
+    private func refusalCounts(
+        by name: ((kind: RefusalKind, layer: String, count: Int)) -> String
+    ) -> JSONValue {
+        let counts = refusals.reduce(into: [String: Int]()) { $0[name($1), default: 0] += $1.count }
+        return .object(counts.mapValues { JSONValue($0) })
     }
 
     /// How often the coding agent was started again, by how it had ended, the most frequent first.
@@ -204,13 +216,8 @@ package struct StatusReport {
             ),
             "refusals": [
                 "total": JSONValue(state.usage.refusals),
-                "by_layer": .object(
-                    Dictionary(
-                        uniqueKeysWithValues: refusalsByLayer.map {
-                            ($0.layer, JSONValue($0.count))
-                        }
-                    )
-                ),
+                "by_kind": refusalCounts { $0.kind.rawValue },
+                "by_layer": refusalCounts(by: \.layer),
                 "calls": DenialStatus(entries).json,
             ],
             "restarts": [
@@ -316,7 +323,7 @@ package struct StatusReport {
             facts.lines(indent: "") + section("budgets", budgetLines)
             + section("models", models.lines)
             + section("coding agent started again, by how it had ended", restartLines)
-            + section("refused attempts, by what stopped them", refusalLines)
+            + section("refusals, by kind and by what refused", refusalLines)
             + section("refused system calls", DenialStatus(entries).lines)
             + section("tripwires, by wire", TripwiresStatus(entries).lines)
             + section("last decisions", decisionLines)
@@ -365,8 +372,9 @@ package struct StatusReport {
 
     private var refusalLines: [String] {
         var table = TextTable()
-        for refusal in refusalsByLayer {
-            table.add([SafeText.cleaned(refusal.layer, atMost: 60), "\(refusal.count)"])
+        for refusal in refusals {
+            let layer = SafeText.cleaned(refusal.layer, atMost: 60)
+            table.add([refusal.kind.rawValue, layer, "\(refusal.count)"])
         }
         return table.lines()
     }

@@ -110,6 +110,21 @@ public struct RequestRefusal: Error, Sendable, Equatable {
         case host
     }
 
+    /// What it says of the sender: only a wall of the record, of the vault or of the copying is met on purpose.
+    public var kind: RefusalKind {
+        switch layer {
+        case .ledgerWriters, .vault: .attempt
+        case .snapshot: Self.innocentCodes.contains(code) ? .denied : .attempt
+        case .requestTable, .host: .denied
+        }
+    }
+
+    /// What an editor leaves now and then; links, devices and files that change while they are read it does not.
+    private static let innocentCodes: Set<String> = [
+        "missing", "empty", "too-large", "not-utf8", "zero-byte", "unreadable", "too-many",
+        "not-replaceable",
+    ]
+
     /// The reply to the sender.
     public var reply: JSONValue {
         [

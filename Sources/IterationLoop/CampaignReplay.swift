@@ -1,5 +1,6 @@
 internal import ExamResults
 internal import Gate
+internal import Workspace
 
 extension CampaignState {
     /// Applies one event; on an error nothing has changed.
@@ -44,7 +45,9 @@ extension CampaignState {
         case .promotion(let record): try promote(record)
         case .retirement(let record): try retire(record)
         case .release(let record): try release(record, at: time)
-        case .refusal: usage.refusals += 1
+        case .refusal(let refusal):
+            usage.refusals += 1
+            if refusal.kind == .attempt { usage.attempts += 1 }
         case .learning(let record):
             learnings.append(record)
             usage.learningBytes += record.byteCount

@@ -161,8 +161,10 @@ public struct BudgetUsage: Sendable, Equatable {
     public internal(set) var elapsedMilliseconds: Int64 = 0
     /// The bytes of notes.
     public internal(set) var learningBytes = 0
-    /// Refusals, whoever tried.
+    /// Refusals of every kind, whoever met them.
     public internal(set) var refusals = 0
+    /// Those among them that make sense as a cheat alone.
+    public internal(set) var attempts = 0
 }
 
 /// The candidate that is being judged.

@@ -6,6 +6,8 @@ public import Workspace
 public struct RefusalRecord: Sendable, Equatable, RowBody {
     static let kind = "refusal"
 
+    /// What it says of whoever met it.
+    public var kind: RefusalKind
     /// What stopped it, by the name of the layer.
     public var layer: String
     /// What was tried, in a few words.
@@ -22,12 +24,21 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
     /// Makes a record.
     ///
     /// - Parameters:
+    ///   - kind: what it says of whoever met it.
     ///   - layer: what stopped it.
     ///   - attempt: what was tried, in a few words.
     ///   - detail: why it was refused.
     ///   - iteration: the iteration in which it was tried.
     ///   - by: who tried.
-    public init(layer: String, attempt: String, detail: String, iteration: Int, by: String) {
+    public init(
+        _ kind: RefusalKind,
+        layer: String,
+        attempt: String,
+        detail: String,
+        iteration: Int,
+        by: String
+    ) {
+        self.kind = kind
         self.layer = layer
         self.attempt = attempt
         self.detail = detail
@@ -36,6 +47,7 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
     }
 
     init(from reader: inout BodyReader) throws(LoopError) {
+        kind = try reader.optionalWord("kind", RefusalKind.self) ?? RefusalKind(recorded: nil)
         layer = try reader.string("layer")
         attempt = try reader.string("attempt")
         detail = try reader.string("detail")
@@ -45,6 +57,7 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
     }
 
     func write(to writer: inout BodyWriter) {
+        writer.add("kind", kind.rawValue)
         writer.add("layer", layer)
         writer.add("attempt", attempt)
         writer.add("detail", detail)

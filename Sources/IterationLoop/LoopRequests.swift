@@ -1,5 +1,6 @@
 internal import ExamResults
 internal import StrictJSON
+internal import Workspace
 
 // What the coding agent asks for.
 
@@ -40,6 +41,7 @@ extension LoopMachine {
         to connection: ConnectionID
     ) throws(LoopError) {
         let record = RefusalRecord(
+            refusal.kind,
             layer: refusal.layer.rawValue,
             attempt: refusal.attempt,
             detail: refusal.reason,

@@ -42,6 +42,18 @@ public struct ModelEvent: Sendable, Equatable {
         case upstreamFailed = "upstream-failed"
         /// A cassette has no answer to the request.
         case cassetteMissing = "cassette-missing"
+
+        /// Whether the request went on, brought to what is pinned.
+        public var isAdjustment: Bool {
+            switch self {
+            case .modelChanged, .effortChanged, .temperatureChanged, .fanOutChanged,
+                .maxTokensChanged, .cacheControl, .identity, .serviceTier, .unknownField:
+                true
+            case .providerTool, .urlContent, .fileContent, .storedState, .badRequest, .tooLarge,
+                .unknownRoute, .budgetSpent, .rateLimited, .upstreamFailed, .cassetteMissing:
+                false
+            }
+        }
     }
 
     /// What happened.

@@ -1,5 +1,6 @@
 internal import Ledger
 internal import StrictJSON
+internal import Workspace
 
 /// What the report tells, gathered from the rows of a ledger.
 ///
@@ -42,7 +43,10 @@ struct Chronicle {
 
     var accepted: [Candidate] { candidates.filter { $0.verdict == .accepted } }
 
-    var refusalCount: Int { refusals.reduce(0) { $0 + $1.count } }
+    /// How many refusals there were of a kind.
+    func refusalCount(_ kind: RefusalKind) -> Int {
+        refusals.filter { $0.kind == kind.rawValue }.reduce(0) { $0 + $1.count }
+    }
 
     var suiteSize: Int { max(0, (promotions.last?.suiteSize ?? 0) - retirements.count) }
 
@@ -145,7 +149,8 @@ struct Chronicle {
     private mutating func refuse(_ body: Members, _ entry: LedgerEntry) {
         let group = RefusalGroup(body, time: entry.time)
         let known = refusals.firstIndex {
-            $0.layer == group.layer && $0.attempt == group.attempt && $0.author == group.author
+            $0.kind == group.kind && $0.layer == group.layer && $0.attempt == group.attempt
+                && $0.author == group.author
         }
         if let known {
             refusals[known].count += group.count

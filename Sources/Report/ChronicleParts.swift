@@ -181,8 +181,9 @@ struct Retirement {
     var reason: String
 }
 
-/// Attempts that were refused by one layer in one way.
+/// What one layer refused in one way.
 struct RefusalGroup {
+    var kind: String
     var layer: String
     var attempt: String
     var author: String
@@ -193,6 +194,7 @@ struct RefusalGroup {
 
     init(_ body: Members, time: Int64) {
         count = max(1, body.integer("count") ?? 1)
+        kind = RefusalKind(recorded: body.text("kind")).rawValue
         layer = body.text("layer") ?? "unnamed"
         attempt = body.text("attempt") ?? "unnamed"
         author = body.text("by") ?? "unknown"

@@ -98,8 +98,9 @@ struct Overview {
             ),
             tile(
                 "Refused attempts",
-                "\(chronicle.refusalCount)",
-                "\(Figures.count(chronicle.refusals.count, "kind")), each recorded"
+                "\(chronicle.refusalCount(.attempt))",
+                "each recorded; \(chronicle.refusalCount(.denied)) denied and "
+                    + "\(chronicle.refusalCount(.adjusted)) adjusted besides"
             ),
             tile(
                 "Told to the agent",

@@ -164,7 +164,8 @@ struct RefusalSection {
     var markup: Markup {
         let rows = chronicle.refusals.map { group -> [Markup] in
             [
-                "\(group.attempt)", "<b>\(group.layer)</b>", "\(group.author)", "\(group.count)",
+                "<b class=\"\(group.kind)\">\(group.kind)</b>", "\(group.attempt)",
+                "\(group.layer)", "\(group.author)", "\(group.count)",
                 "\(group.iteration.map { "\($0)" } ?? "none")",
                 "<span class=\"prose\">\(prose: group.detail ?? "")</span>",
             ]
@@ -173,16 +174,20 @@ struct RefusalSection {
             rows.isEmpty
             ? "<p class=\"empty\">Nothing was refused.</p>"
             : Part.table(
-                "Refused attempts",
-                ["Attempt", "Stopped by", "Who", "Times", "First in iteration", "First detail"],
+                "Refusals",
+                [
+                    "Kind", "What", "Refused by", "Who", "Times", "First in iteration",
+                    "First detail",
+                ],
                 rows
             )
         return Part.section(
             "refusals",
-            "Refused attempts",
+            "Refusals",
             """
-            <p>Each attempt was answered by the named layer and recorded. Attempts of one kind \
-            share a line.</p>
+            <p>Each was answered by the named layer and recorded. An <b class="attempt">attempt</b> \
+            makes sense as a cheat alone; what was <b class="denied">denied</b> is not allowed or was \
+            ended by a limit; what was <b class="adjusted">adjusted</b> went on with pinned values.</p>
             \(content)
             """
         )

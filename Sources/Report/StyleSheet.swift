@@ -54,6 +54,7 @@ enum StyleSheet {
         article.accepted{border-left-color:var(--good)}article.rejected{border-left-color:var(--bad)}
         article.accepted .verdict{color:var(--good)}article.rejected .verdict{color:var(--bad)}
         .verdict{font-weight:500;color:var(--soft)}
+        b.attempt{color:var(--bad)}b.denied{color:var(--ink)}b.adjusted{font-weight:500;color:var(--soft)}
         blockquote{margin:.4rem 0;padding-left:.8rem;border-left:2px solid var(--line);color:var(--soft)}
         .prose{white-space:pre-line;overflow-wrap:anywhere}
         .figures{max-width:none;font-size:.93rem}

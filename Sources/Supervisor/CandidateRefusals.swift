@@ -1,6 +1,7 @@
 internal import ExamResults
 internal import IterationLoop
 internal import SandboxPlan
+internal import Workspace
 
 /// What an exam's outcomes say of walls that its candidate ran into: one record for each layer and
 /// kind of fault, so that a cheat which only cost its rollouts their reward is on the record too.
@@ -19,6 +20,7 @@ struct CandidateRefusals {
         records = CandidateFault.allCases.compactMap { fault in
             guard let count = rollouts[fault], let wall = Wall(fault) else { return nil }
             return RefusalRecord(
+                wall.kind,
                 layer: wall.layer,
                 attempt: wall.attempt,
                 detail: "\(count) of \(planned) rollouts, scored 0",
@@ -33,6 +35,7 @@ extension RefusalRecord {
     /// A coding agent that ended by the signal with which the filter kills.
     static func killedByFilter(iteration: Int) -> RefusalRecord {
         RefusalRecord(
+            .attempt,
             layer: Layer.filter.rawValue,
             attempt: "make a call that is killed for",
             detail: "it ended by SIGSYS, as a call of x32 or of another architecture does",
@@ -44,22 +47,25 @@ extension RefusalRecord {
 
 /// The layer that answered a fault, and what was tried.
 private struct Wall {
+    let kind: RefusalKind
     let layer: String
     let attempt: String
 
-    private init(_ layer: Layer, _ attempt: String) {
+    private init(_ layer: Layer, _ attempt: String, as kind: RefusalKind = .denied) {
+        self.kind = kind
         self.layer = layer.rawValue
         self.attempt = attempt
     }
 
     init?(_ fault: CandidateFault) {
         switch fault {
-        case .badFrame: self.init(.relaySchema, "send what is no frame of a candidate")
-        case .outOfTurn: self.init(.relaySchema, "send a frame out of turn")
+        case .badFrame:
+            self.init(.relaySchema, "send what is no frame of a candidate", as: .attempt)
+        case .outOfTurn: self.init(.relaySchema, "send a frame out of turn", as: .attempt)
         case .tooManyTurns: self.init(.relaySchema, "use more turns than a session has")
         case .exited: self.init(.verdictDescriptor, "end before a verdict")
         case .signalled: self.init(.verdictDescriptor, "die of a signal before a verdict")
-        case .violation: self.init(.filter, "make a forbidden system call")
+        case .violation: self.init(.filter, "make a forbidden system call", as: .attempt)
         case .outOfMemory: self.init(.limits, "use more memory")
         case .processes: self.init(.limits, "start more processes")
         case .cpuTime: self.init(.limits, "use more processor time")

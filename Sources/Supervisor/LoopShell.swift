@@ -145,6 +145,7 @@ public final class LoopShell {
                     post(
                         .refused(
                             RefusalRecord(
+                                .attempt,
                                 layer: "freezer",
                                 attempt: "go on running where it has to stand still",
                                 detail: failure.reason,

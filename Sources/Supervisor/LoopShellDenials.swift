@@ -102,6 +102,7 @@ extension RefusalRecord {
         iteration: Int
     ) {
         self.init(
+            .denied,
             layer: event.layer,
             attempt: event.attempt,
             detail: (event.origin.isEmpty ? "" : "\(event.origin); ") + event.advice,
@@ -114,6 +115,7 @@ extension RefusalRecord {
     // Of both walls: what they refused is one budget of rows.
     fileprivate init(further: UInt64, by author: String, iteration: Int) {
         self.init(
+            .denied,
             layer: Layer.filter.rawValue,
             attempt: DenialTally.further,
             detail: "no more rows are written for single kinds",
@@ -125,6 +127,7 @@ extension RefusalRecord {
 
     fileprivate init(lostRecords count: UInt64, iteration: Int) {
         self.init(
+            .denied,
             layer: Layer.landlock.rawValue,
             attempt: "records lost",
             detail: "audit records came faster than they were read: counts are at least so high",

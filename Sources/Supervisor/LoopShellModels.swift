@@ -18,6 +18,7 @@ extension LoopShell {
             post(
                 .refused(
                     RefusalRecord(
+                        event.kind.isAdjustment ? .adjusted : .denied,
                         layer: "model",
                         attempt: event.kind.rawValue,
                         detail: event.detail,

@@ -58,6 +58,7 @@ extension LoopShell {
         post(
             .refused(
                 RefusalRecord(
+                    .denied,
                     layer: Layer.limits.rawValue,
                     attempt: "show the coding agent \(what)",
                     detail: problem,

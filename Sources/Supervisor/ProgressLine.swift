@@ -20,7 +20,7 @@ enum ProgressLine {
             "iteration \(row.iteration): " + joined(row.promotion)
         case .retirement(let row): "\(row.task) is retired from the suite: \(row.reason)"
         case .refusal(let refusal):
-            "refused by \(refusal.layer): \(refusal.attempt) (\(refusal.detail))"
+            "\(actor(refusal)), \(refusal.attempt): \(answer(refusal)) (\(refusal.detail))"
         case .tripwire(let tripwire):
             "iteration \(tripwire.iteration): tripwire: \(tripwire.words)"
         case .void(let void): "iteration \(void.iteration): void: \(void.reason)"
@@ -42,6 +42,18 @@ enum ProgressLine {
         case .genesis, .runStarted, .runResumed, .snapshot, .audit, .examStarted, .examEnded,
             .promotion, .release, .revert, .other:
             nil
+        }
+    }
+
+    private static func actor(_ refusal: RefusalRecord) -> String {
+        "the " + refusal.by.replacing("-", with: " ")
+    }
+
+    private static func answer(_ refusal: RefusalRecord) -> String {
+        switch refusal.kind {
+        case .adjusted: "brought to the pinned value"
+        case .denied: "denied by \(refusal.layer)"
+        case .attempt: "refused by \(refusal.layer)"
         }
     }
 

@@ -3,6 +3,7 @@ internal import IterationLoop
 internal import LauncherClient
 package import SandboxPlan
 package import SelfCheck
+internal import Workspace
 
 /// Walls that were not seen to stand when an exam was about to begin.
 package struct MissingWalls: Error, CustomStringConvertible {
@@ -57,6 +58,7 @@ extension Supervision {
         guard let missing else { return }
         for shortfall in missing.shortfalls {
             let record = RefusalRecord(
+                .denied,
                 layer: shortfall.probe.rawValue,
                 attempt: "begin a sealed exam",
                 detail: "\(shortfall.location): \(shortfall.reason)",

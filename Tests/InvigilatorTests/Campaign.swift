@@ -122,8 +122,8 @@ struct Campaign {
             (
                 .refusal,
                 [
-                    "layer": "snapshot", "attempt": "submit a symbolic link", "iteration": 2,
-                    "detail": "it is no regular file", "by": "coding-agent",
+                    "kind": "denied", "layer": "snapshot", "attempt": "submit a file that is empty",
+                    "iteration": 2, "detail": "it has no byte", "by": "coding-agent",
                 ]
             ),
             intent(2, worse),

@@ -122,6 +122,7 @@ import Testing
     func refusalsByLayer() throws {
         let refusals = try report(of: Campaign()).json["refusals"]
         #expect(refusals?["total"] == 2)
+        #expect(refusals?["by_kind"] == ["attempt": 1, "denied": 1])
         #expect(refusals?["by_layer"] == ["vault": 1, "snapshot": 1])
     }
 }

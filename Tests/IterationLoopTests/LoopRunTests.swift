@@ -2,6 +2,7 @@ import ExamResults
 import IterationLoop
 import StrictJSON
 import Testing
+import Workspace
 
 @Suite("Beginning, pausing, ending and resuming a run")
 struct LoopRunTests {
@@ -195,6 +196,7 @@ struct LoopRunTests {
         try bench.send(
             .refused(
                 RefusalRecord(
+                    .attempt,
                     layer: "relay-schema",
                     attempt: "forged verdict frame",
                     detail: "no such frame",
@@ -204,13 +206,16 @@ struct LoopRunTests {
             )
         )
         #expect(bench.rows.last?.body["layer"] == "relay-schema")
+        #expect(bench.rows.last?.body["kind"] == "attempt")
         #expect(bench.machine.state.usage.refusals == 1)
+        #expect(bench.machine.state.usage.attempts == 1)
     }
 
     @Test("calls that a filter refused and counted never end a run, however many rows they are")
     func countedCalls() throws {
         var bench = try started()
         var record = RefusalRecord(
+            .denied,
             layer: "filter",
             attempt: "mount",
             detail: "nothing allows it: compiled in",

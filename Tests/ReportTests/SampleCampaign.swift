@@ -133,7 +133,8 @@ struct SampleCampaign {
         add(
             .refusal,
             [
-                "layer": .string(layer), "attempt": .string(attempt), "detail": .string(detail),
+                "kind": layer == "landlock" ? "denied" : "attempt", "layer": .string(layer),
+                "attempt": .string(attempt), "detail": .string(detail),
                 "iteration": JSONValue(iteration), "by": .string(author),
             ]
         )
