@@ -58,7 +58,7 @@ package struct StatusReport {
     var refusals: [(kind: RefusalKind, layer: String, count: Int)] {
         var counts: [RefusalKind: [String: Int]] = [:]
         for entry in entries where entry.kind == .refusal {
-            let kind = RefusalKind(recorded: entry.body["kind"]?.stringValue)
+            let kind = RefusalKind(recorded: entry.body["class"]?.stringValue)
             let layer = entry.body["layer"]?.stringValue ?? "unnamed"
             counts[kind, default: [:]][layer, default: 0] += 1
         }

@@ -47,7 +47,7 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
     }
 
     init(from reader: inout BodyReader) throws(LoopError) {
-        kind = try reader.optionalWord("kind", RefusalKind.self) ?? RefusalKind(recorded: nil)
+        kind = try reader.optionalWord("class", RefusalKind.self) ?? RefusalKind(recorded: nil)
         layer = try reader.string("layer")
         attempt = try reader.string("attempt")
         detail = try reader.string("detail")
@@ -57,7 +57,7 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
     }
 
     func write(to writer: inout BodyWriter) {
-        writer.add("kind", kind.rawValue)
+        writer.add("class", kind.rawValue)
         writer.add("layer", layer)
         writer.add("attempt", attempt)
         writer.add("detail", detail)

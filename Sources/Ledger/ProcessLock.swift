@@ -1,3 +1,4 @@
+internal import HostKernel
 internal import LinuxKernel
 
 /// The right to append, held by one process of the host at a time.
@@ -10,6 +11,11 @@ struct ProcessLock: ~Copyable {
     private let file: Descriptor
 
     private init(_ file: consuming Descriptor) { self.file = file }
+
+    deinit {
+        // Closing alone leaves it held for as long as a child of this process is between fork and exec.
+        do throws(SystemError) { try file.unlock() } catch {}
+    }
 
     /// Takes the lock at `path` or says who holds it; never waits.
     static func take(at path: String) throws(LedgerError) -> ProcessLock {

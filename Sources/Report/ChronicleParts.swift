@@ -194,7 +194,7 @@ struct RefusalGroup {
 
     init(_ body: Members, time: Int64) {
         count = max(1, body.integer("count") ?? 1)
-        kind = RefusalKind(recorded: body.text("kind")).rawValue
+        kind = RefusalKind(recorded: body.text("class")).rawValue
         layer = body.text("layer") ?? "unnamed"
         attempt = body.text("attempt") ?? "unnamed"
         author = body.text("by") ?? "unknown"

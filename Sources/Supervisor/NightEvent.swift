@@ -25,7 +25,7 @@ package enum NightEvent {
         "promotion": ["iteration", "promoted"],
         "retirement": ["task"],
         "release": ["iteration", "ticket", "verdict", "released"],
-        "refusal": ["iteration", "kind", "layer", "attempt", "by"],
+        "refusal": ["iteration", "class", "layer", "attempt", "by"],
         "learning": ["iteration"], "revert": ["iteration", "digest"],
         "void": ["iteration", "ticket", "reason"],
         "tripwire": ["iteration", "wire", "digest"],

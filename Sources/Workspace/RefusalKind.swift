@@ -11,7 +11,7 @@ public enum RefusalKind: String, Sendable, CaseIterable {
 
     /// The kind of a row.
     ///
-    /// - Parameter word: its member `kind`; rows of older versions have none and counted as attempts.
+    /// - Parameter word: its member `class`; rows of older versions have none and counted as attempts.
     public init(recorded word: String?) {
         self = word.flatMap(Self.init(rawValue:)) ?? .attempt
     }

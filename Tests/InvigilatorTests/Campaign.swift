@@ -122,7 +122,7 @@ struct Campaign {
             (
                 .refusal,
                 [
-                    "kind": "denied", "layer": "snapshot", "attempt": "submit a file that is empty",
+                    "class": "denied", "layer": "snapshot", "attempt": "submit a file that is empty",
                     "iteration": 2, "detail": "it has no byte", "by": "coding-agent",
                 ]
             ),

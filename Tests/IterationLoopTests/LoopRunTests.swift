@@ -206,7 +206,7 @@ struct LoopRunTests {
             )
         )
         #expect(bench.rows.last?.body["layer"] == "relay-schema")
-        #expect(bench.rows.last?.body["kind"] == "attempt")
+        #expect(bench.rows.last?.body["class"] == "attempt")
         #expect(bench.machine.state.usage.refusals == 1)
         #expect(bench.machine.state.usage.attempts == 1)
     }

@@ -133,7 +133,7 @@ struct SampleCampaign {
         add(
             .refusal,
             [
-                "kind": layer == "landlock" ? "denied" : "attempt", "layer": .string(layer),
+                "class": layer == "landlock" ? "denied" : "attempt", "layer": .string(layer),
                 "attempt": .string(attempt), "detail": .string(detail),
                 "iteration": JSONValue(iteration), "by": .string(author),
             ]
