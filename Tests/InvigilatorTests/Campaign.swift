@@ -122,7 +122,8 @@ struct Campaign {
             (
                 .refusal,
                 [
-                    "class": "denied", "layer": "snapshot", "attempt": "submit a file that is empty",
+                    "class": "denied", "layer": "snapshot",
+                    "attempt": "submit a file that is empty",
                     "iteration": 2, "detail": "it has no byte", "by": "coding-agent",
                 ]
             ),
