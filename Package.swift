@@ -264,6 +264,7 @@ let package = Package(
             name: "IterationLoop",
             dependencies: [
                 "StrictJSON", "ExamResults", "Gate", "GateStatistics", "Workspace", "SandboxPlan",
+                "SandboxPolicy",
             ],
             swiftSettings: house
         ),
@@ -411,7 +412,7 @@ let package = Package(
             "IterationLoopTests",
             of: [
                 "IterationLoop", "StrictJSON", "ExamResults", "Gate", "Workspace", "SandboxPlan",
-                "TestSupport",
+                "SandboxPolicy", "TestSupport",
             ]
         ),
         tests(
@@ -458,8 +459,7 @@ let package = Package(
         tests(
             "RedTeamCatalogTests",
             of: [
-                "HostKernel", "IterationLoop", "RedTeam", "LinuxKernel", "SandboxPlan",
-                "StrictJSON",
+                "HostKernel", "RedTeam", "LinuxKernel", "SandboxPlan", "StrictJSON",
             ]
         ),
 

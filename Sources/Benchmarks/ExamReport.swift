@@ -9,6 +9,8 @@ public struct ExamReport: Sendable {
     public let results: TrialResults
     /// What was kept of each train rollout, by task; empty after a sealed exam.
     public let records: [TaskID: RolloutRecord]
+    /// Of the planned sandboxes those that were never started, not even to be killed.
+    public let unstarted: Int
     /// Why the exam is void, for the operator; absent where it is not.
     public let voidReason: String?
     /// The last words of the examiner's standard error; empty after a sealed exam.
@@ -30,6 +32,7 @@ public struct ExamReport: Sendable {
         ExamReport(
             results: results.voided(fault),
             records: records,
+            unstarted: unstarted,
             voidReason: voidReason ?? "\(fault.rawValue): \(reason)",
             examinerErrors: examinerErrors,
             duration: duration,

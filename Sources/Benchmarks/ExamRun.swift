@@ -28,6 +28,8 @@ public final class ExamRun {
     /// Sandboxes of candidates that are not gone, all of them of one arm.
     var living = 0
     var armOfLiving = ExamArm.candidate
+    /// Sandboxes that were started so far.
+    var started = 0
     var isVoid = false
     var voidReason: String?
     var isFinishing = false
@@ -83,11 +85,13 @@ public final class ExamRun {
         defer { site.launcher.onLost = onLost }
         start(try scaled(examinerPlan))
         wait { isOver }
+        startRest()
         removeEverything()
         if let failure { throw failure }
         return ExamReport(
             results: sheets.closed(),
             records: keptRecords,
+            unstarted: order.rolloutCount + 1 - started,
             voidReason: voidReason,
             examinerErrors: examinerErrors,
             duration: MonotonicTime.now.since(beginning),
@@ -147,6 +151,39 @@ public final class ExamRun {
 
     // MARK: - the end
 
+    /// Starts and kills those sandboxes that a void sealed exam planned and had not begun.
+    ///
+    /// Each takes numbers of the whole host, of mounts and of sessions, which a coding agent can read: how many
+    /// an exam started would tell when it broke, and that a candidate may have chosen.
+    private func startRest() {
+        guard order.isSealed, isVoid, let tree = trees.first else { return }
+        killRollouts()
+        while failure == nil, started <= order.rolloutCount {
+            let isRoom = waitForExits(site.patience.removal) { living < order.maximumConcurrency }
+            guard isRoom else { return }
+            do throws(ExamBreak) {
+                let rest = try ExamProcess(
+                    ExamProcess.Description(
+                        plan: site.candidatePlan,
+                        tree: tree,
+                        command: site.candidate.command,
+                        hasVerdicts: false,
+                        keepsErrors: false,
+                        queueBytes: 0
+                    ),
+                    on: site.launcher,
+                    ExamProcess.Listeners(
+                        onFrames: { _ in },
+                        onExit: { [weak self] _ in self?.living -= 1 }
+                    )
+                )
+                (living, started) = (living + 1, started + 1)
+                try rest.join(nil, as: .candidate, isSealed: true)
+                try rest.kill()
+            } catch { return void(error) }
+        }
+    }
+
     private func wait(until condition: () -> Bool) {
         do throws(SystemError) {
             try loop.run(until: condition)
@@ -157,14 +194,12 @@ public final class ExamRun {
 
     private func removeEverything() {
         loop.forget(examinerClock)
-        for rollout in rollouts.values {
-            rollout.stopClocks()
-            kill(rollout.candidate)
-        }
+        killRollouts()
         if isVoid || failure != nil { kill(examiner) }
-        waitForExits(site.patience.examiner)
+        let areGone = { [unowned self] in living == 0 && examiner == nil }
+        waitForExits(site.patience.examiner, until: areGone)
         kill(examiner)
-        waitForExits(site.patience.removal)
+        waitForExits(site.patience.removal, until: areGone)
         for tree in trees { drop(tree) }
         let left = living + (examiner == nil ? 0 : 1)
         if failure == nil, left + trees.count > 0 {
@@ -175,11 +210,21 @@ public final class ExamRun {
         trees = []
     }
 
-    private func waitForExits(_ span: Nanoseconds) {
+    private func killRollouts() {
+        for rollout in rollouts.values {
+            rollout.stopClocks()
+            kill(rollout.candidate)
+        }
+    }
+
+    /// Whether a condition came to hold in time.
+    @discardableResult
+    private func waitForExits(_ span: Nanoseconds, until condition: () -> Bool) -> Bool {
         var isLate = false
         let token = loop.at(MonotonicTime.now.advanced(by: span)) { isLate = true }
-        wait { isLate || isDeaf || (living == 0 && examiner == nil) }
+        wait { isLate || isDeaf || condition() }
         loop.forget(token)
+        return condition()
     }
 
     /// Whether no exit can reach us any more: without a launcher nobody reports them, but its

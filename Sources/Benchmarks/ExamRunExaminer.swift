@@ -53,6 +53,7 @@ extension ExamRun {
                 onExit: { [weak self] exit in self?.examinerEnded(exit) }
             )
         )
+        started += 1
         try examiner?.join(site.models, as: .examiner, isSealed: order.isSealed)
     }
 

@@ -86,7 +86,7 @@ extension ExamRun {
                 }
             )
         )
-        living += 1
+        (living, started) = (living + 1, started + 1)
         try rollout.candidate?.join(site.models, as: .candidate, isSealed: order.isSealed)
     }
 

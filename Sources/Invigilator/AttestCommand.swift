@@ -102,6 +102,7 @@ package struct GateAttestation {
     private let decision: LedgerEntry
     private let genesis: JSONValue
     private let exams: [JSONValue]
+    private let release: JSONValue?
     private let figures: Figures
 
     /// Finds a decision; nothing where the iteration has none that accepted.
@@ -124,6 +125,8 @@ package struct GateAttestation {
                 && $0.body["digest"] == decision.body["digest"]
                 && ["suite", "sealed"].contains($0.body["purpose"])
         }.map(\.body)
+        let ticket = decision.body["ticket"]
+        release = own.last { $0.kind == .release && $0.body["ticket"] == ticket }?.body
     }
 
     /// The candidate's digest, as the row has it.
@@ -153,6 +156,10 @@ package struct GateAttestation {
                     "sealed_tasks": genesis["split"]?["test_count"] ?? .null,
                 ],
                 "assurance": assurance,
+                "told": [
+                    "bits": release?["bits"] ?? .null,
+                    "open_channels": release?["open_channels"] ?? .null,
+                ],
                 "ledger": [
                     "origin": .string(key.name), "public_key": .string(key.publicKey.hex),
                     "row": JSONValue(decision.sequence), "hash": .string(decision.hash.hex),

@@ -44,7 +44,7 @@ struct DemoCommand: ParsableCommand {
             try Preparation(supervision, progress: Session.report).run()
             let shell = try LoopShell(
                 supervision,
-                rules: LoopRules(inputs.config),
+                rules: try supervision.rules(),
                 progress: Session.report
             )
             _ = try shell.run()

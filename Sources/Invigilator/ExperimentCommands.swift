@@ -113,7 +113,7 @@ struct RunCommand: ParsableCommand {
             try Preparation(supervision, progress: Session.report).complete()
             let shell = try LoopShell(
                 supervision,
-                rules: LoopRules(supervision.inputs.config),
+                rules: try supervision.rules(),
                 bounds: bounds,
                 progress: Session.report
             )

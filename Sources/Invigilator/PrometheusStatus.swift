@@ -141,6 +141,12 @@ extension StatusReport {
             "Bits about sealed tasks that all releases can have told at the most.",
             (state.usage.releasedBits * 100).rounded() / 100
         )
+        page.add(
+            "unbounded_channels",
+            .gauge,
+            "Channels beside the answers that some release says nothing bounds.",
+            Double(state.usage.unboundedChannels.count)
+        )
     }
 
     private func addCounts(_ page: inout PrometheusText) {

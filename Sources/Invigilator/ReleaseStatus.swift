@@ -2,6 +2,7 @@ internal import ExamResults
 internal import GateStatistics
 internal import IterationLoop
 internal import Ledger
+internal import SandboxPolicy
 internal import StrictJSON
 
 /// What was told of sealed tasks so far, what may still be told, and what a score is worth after it.
@@ -12,6 +13,8 @@ struct ReleaseStatus {
     private let budget: Double?
     private let bound: OverfitBound?
     private let best: Double?
+    private let unbounded: [String]
+    private let unlooked: Int
 
     init(_ state: CampaignState, _ entries: [LedgerEntry]) {
         var sums = Dictionary(uniqueKeysWithValues: Self.parts.map { ($0, 0.0) })
@@ -29,6 +32,9 @@ struct ReleaseStatus {
         let bits = Self.total(of: sums)
         bound = state.genesis.map { OverfitBound(bits: bits, tasks: $0.testCount) }
         best = state.best?.score.mean
+        let open = state.usage.unboundedChannels
+        unbounded = HostChannel.allCases.filter(open.contains).map(\.rawValue)
+        unlooked = state.usage.unlookedReleases
     }
 
     private var total: Double { Self.total(of: sums) }
@@ -39,7 +45,7 @@ struct ReleaseStatus {
     }
 
     private var isVacuous: Bool {
-        guard let bound else { return true }
+        guard let bound, unbounded.isEmpty else { return true }
         return bound.isVacuous || best.map { bound.isVacuous(for: $0) } ?? false
     }
 
@@ -51,6 +57,8 @@ struct ReleaseStatus {
         members["left"] = budget.map { .number(Self.hundredths(max(0, $0 - total))) } ?? .null
         members["bound"] = bound.map { .number(($0.bound * 10_000).rounded() / 10_000) } ?? .null
         members["vacuous"] = .bool(isVacuous)
+        members["unbounded"] = JSONValue(unbounded)
+        members["unlooked"] = JSONValue(unlooked)
         return .object(members)
     }
 
@@ -61,11 +69,18 @@ struct ReleaseStatus {
         return "≤ \(Decimal.text(total, decimals: 1))\(limit) bits about sealed tasks: verdicts "
             + "\(figure("verdict")), scores \(figure("score")), moments \(figure("slot")), open "
             + "channels \(figure("channels"))"
+            + (unbounded.isEmpty ? "" : "; not bounded: \(unbounded.joined(separator: ", "))")
+            + (unlooked == 0
+                ? ""
+                : "; releases that do not say which channels were open: \(unlooked)")
     }
 
     /// What the best score is worth after that, for people.
     var worth: String? {
         guard let bound else { return nil }
+        guard unbounded.isEmpty else {
+            return "vacuous: nothing bounds what \(unbounded.joined(separator: ", ")) can have told"
+        }
         let gap = Decimal.text(bound.bound, decimals: 2)
         return isVacuous
             ? "vacuous: after so many bits the best score may lie \(gap) above the true one"

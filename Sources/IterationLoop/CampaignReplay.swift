@@ -235,6 +235,7 @@ extension CampaignState {
         case .sealed:
             let charged = genesis?.release.counterBits ?? 0
             open?.uncountedBits += max(0, (record.uncountedBits ?? 0) - charged)
+            if record.unstarted == nil { open?.wholeExams += 1 }
             try endSealed(record)
         case .recheck, .confirm: try endRecheck(record)
         case .protect: _ = try openIntent(of: record.digest)
@@ -399,6 +400,14 @@ extension CampaignState {
         else { throw Contradiction("no such decision waits for its release") }
         guard decision.verdict != .accepted || intent.promotion != nil else {
             throw Contradiction("the promotion is missing")
+        }
+        if let channels = record.channels {
+            guard let bits = record.bits, abs(bits.channels - channels.sum) < 1e-9 else {
+                throw Contradiction("its channels are not the sum of those that it says are open")
+            }
+            usage.unboundedChannels.formUnion(channels.unbounded)
+        } else {
+            usage.unlookedReleases += 1
         }
         usage.releasedBits += record.bits?.total ?? 0
         if decision.verdict == .accepted, let last = accepted.indices.last {

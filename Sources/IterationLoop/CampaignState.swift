@@ -1,5 +1,6 @@
 public import ExamResults
 public import Gate
+public import SandboxPolicy
 
 /// Where an experiment stands: nothing but a replay of its ledger.
 ///
@@ -149,6 +150,10 @@ public struct BudgetUsage: Sendable, Equatable {
     public internal(set) var submissions = 0
     /// The bits about sealed tasks that releases told at the most, the baseline's score among them.
     public internal(set) var releasedBits = 0.0
+    /// The channels that some release says nothing bounds.
+    public internal(set) var unboundedChannels: Set<HostChannel> = []
+    /// Releases that do not say which channels were open: those of older versions.
+    public internal(set) var unlookedReleases = 0
     /// Exams that were run again because infrastructure broke.
     public internal(set) var repetitions = 0
     /// Paired tests that the gate made.
@@ -188,6 +193,8 @@ public struct OpenIntent: Sendable, Equatable {
 
     /// How many sealed exams of it began, void ones among them.
     public internal(set) var sealedExams = 0
+    /// Of these, the exams that ended and had started every planned sandbox.
+    public internal(set) var wholeExams = 0
     /// What counters told of them beyond what every exam is charged with, in bits.
     public internal(set) var uncountedBits = 0.0
     /// What the coding agent's side had been told of a sealed score when this was submitted.

@@ -149,6 +149,8 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
     /// Of a sealed exam whose sandboxes take numbers of the host's counters that nobody counts, the bits that
     /// the counters tell of it, in place of those that every exam is charged with.
     public var uncountedBits: Double?
+    /// Of a sealed exam, how many of the planned sandboxes were never started; nil where all were.
+    public var unstarted: Int?
     /// How often each fault occurred.
     public var faults: [String: Int]
     /// How long it took, in milliseconds.
@@ -246,6 +248,7 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
             return try TwinGap(from: &reader)
         }
         uncountedBits = try reader.optionalNumber("uncounted_bits")
+        unstarted = try reader.optionalInteger("unstarted")
         guard split == .train || outcomes == nil else {
             throw reader.refused("a sealed exam lists outcomes of single tasks")
         }
@@ -301,6 +304,7 @@ public struct ExamEndedRecord: Sendable, Equatable, RowBody {
         writer.add(liveChannels)
         if let twinGap { writer.add("twins", twinGap.body) }
         if let uncountedBits { writer.add("uncounted_bits", .number(uncountedBits)) }
+        if let unstarted { writer.add("unstarted", unstarted) }
     }
 }
 

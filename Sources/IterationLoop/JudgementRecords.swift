@@ -221,7 +221,10 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
     public var bits: ReleasedBits?
     /// What its manifest predicted against what happened; absent where an operator asked.
     public var manifest: ManifestScore?
-    /// What sealed exams of this experiment leave open beside these bits; closed in rows that do not say.
+    /// The channels that policies and host left open beside the answers; nil in rows of older versions, where
+    /// nobody looked.
+    public var channels: OpenChannels?
+    /// Whether other experiments' coding agents ran beside its sealed exams; closed in rows that do not say.
     public var liveChannels = LiveChannels.closed
 
     init(of decision: DecisionRecord, slot: Int64, bits: ReleasedBits? = nil) {
@@ -248,10 +251,15 @@ public struct ReleaseRecord: Sendable, Equatable, RowBody {
             return try ManifestScore(from: &reader)
         }
         liveChannels = try reader.liveChannels()
+        channels = try reader.optionalObject("open_channels").map { reader throws(LoopError) in
+            var reader = reader
+            return try OpenChannels(from: &reader)
+        }
     }
 
     func write(to writer: inout BodyWriter) {
         writer.add(liveChannels)
+        if let channels { writer.add("open_channels", channels.body) }
         writer.add("iteration", iteration)
         writer.add("ticket", ticket)
         writer.add("verdict", verdict.rawValue)

@@ -120,6 +120,8 @@ public struct ExamReport: Sendable, Equatable {
     /// Of a sealed exam whose sandboxes take numbers of the host's counters that nobody counts, the bits that
     /// the counters tell of it.
     public var uncountedBits: Double?
+    /// Of a sealed exam, how many of the planned sandboxes were never started.
+    public var unstarted = 0
 
     /// Makes a report.
     ///

@@ -1,6 +1,8 @@
 internal import ExamResults
 internal import Gate
+internal import SandboxPolicy
 internal import StrictJSON
+internal import Workspace
 
 // A submitted candidate on its way through the gate.
 
@@ -239,10 +241,11 @@ extension LoopMachine {
         guard let decision = judgement.decision else {
             fatalError("only a decided candidate is released")
         }
-        let (told, exams) = (state.open?.lastTold, state.open?.sealedExams)
-        var bits = ReleasedBits(of: decision, genesis, rules, after: told, exams: exams)
-        bits.channels += ReleasedBits.hundredths(state.open?.uncountedBits ?? 0)
+        let open = channels(of: decision)
+        let told = state.open?.lastTold
+        let bits = ReleasedBits(of: decision, genesis, rules, after: told, beside: open)
         var row = ReleaseRecord(of: decision, slot: slot.milliseconds, bits: bits)
+        if rules.channels != nil { row.channels = open ?? OpenChannels() }
         row.manifest = state.predictions.score(under: rules)
         row.liveChannels = genesis.liveChannels
         try record(.release(row))
@@ -254,5 +257,20 @@ extension LoopMachine {
         }
         try edit()
         try advance()
+    }
+
+    /// What channels beside the answers can have told of a candidate; nil where it had no sealed exam.
+    private func channels(of decision: DecisionRecord) -> OpenChannels? {
+        let exams = state.open?.sealedExams
+        // Whoever failed the suite was not examined, unless both exams are always run.
+        guard decision.step != 1 || genesis.rules.stepTwo == .always || (exams ?? 1) > 0
+        else { return nil }
+        var open = ReleasedBits.channels(genesis, rules, exams: exams ?? 1)
+        open.charge(.counters, state.open?.uncountedBits ?? 0)
+        let broken = Double((exams ?? 0) - (state.open?.wholeExams ?? 0))
+        let arms = genesis.rules.sealed == .ratchet ? 1 : 2
+        let planned = genesis.testCount * genesis.rules.trials * arms + 1
+        open.charge(.launches, broken * Logarithm.base2(Double(planned + 1)))
+        return open
     }
 }

@@ -33,6 +33,8 @@ public struct LoopRules: Sendable, Equatable {
     public var concurrency = 4
     /// The longest that one rollout can take, in milliseconds: what a candidate can stretch an exam by.
     public var rolloutMilliseconds: Int64 = 60_000
+    /// What the policies in force and the host leave open beside the answers; nil where nobody looked.
+    public var channels: OpenChannels?
     /// How long a coding agent that does not wait is let run before its candidate is judged.
     ///
     /// Shorter cuts tool calls of the agent, longer delays the night.

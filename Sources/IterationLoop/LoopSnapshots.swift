@@ -162,6 +162,7 @@ extension LoopMachine {
         )
         row.twinGap = report.twinGap
         row.uncountedBits = report.uncountedBits
+        if report.unstarted > 0 { row.unstarted = report.unstarted }
         return row
     }
 }

@@ -1,5 +1,6 @@
 internal import ExamResults
 internal import Gate
+internal import SandboxPolicy
 internal import StrictJSON
 internal import Workspace
 
@@ -14,16 +15,12 @@ public struct ReleasedBits: Sendable, Equatable {
     public var score: Double
     /// The moment of the grid: how far a candidate can have stretched the sealed exam.
     public var slot: Double
-    /// Channels of the host: those that the threat model declares open, and its counters of objects, which
-    /// are moved on at random after each sealed exam.
+    /// Channels beside the answers that a bound is known of; ``ReleaseRecord/channels`` has each.
     public var channels: Double
 
     /// What reasons tell apart after a sealed exam: accepted, refused by the sealed score, refused after
     /// exams that broke, void, and void by a tripwire.
     static let toldEnds = 5
-
-    /// What the shipped catalogue of attacks declares open, a hand-over; a test compares the two.
-    public static let declaredChannels = 0.0
 
     /// All of it.
     public var total: Double { verdict + score + slot + channels }
@@ -44,22 +41,18 @@ public struct ReleasedBits: Sendable, Equatable {
     ///   - genesis: how scores are rounded, and how many tasks are sealed.
     ///   - rules: the grid, and how long a sealed exam can be made.
     ///   - last: what was told of a score before it, if anything.
-    ///   - exams: how many sealed exams of the candidate began, void ones among them; nil where the record
-    ///     does not tell, so that one is assumed wherever its gate runs one.
+    ///   - open: what channels beside the answers can have told; nil where the candidate had no sealed exam.
     init(
         of decision: DecisionRecord,
         _ genesis: GenesisRecord,
         _ rules: LoopRules,
         after last: Proportion?,
-        exams: Int?
+        beside open: OpenChannels?
     ) {
-        // Whoever failed the suite was not examined, unless both exams are always run.
-        let isExamined =
-            decision.step != 1 || genesis.rules.stepTwo == .always || (exams ?? 1) > 0
         self = Self.most(genesis, rules, after: last)
         if decision.released == nil { score = 0 }
-        channels = Self.channels(genesis, exams: exams ?? 1)
-        if !isExamined { (verdict, slot, channels) = (0, 0, 0) }
+        channels = open?.sum ?? 0
+        if open == nil { (verdict, slot) = (0, 0) }
     }
 
     /// The most that the next release can tell.
@@ -85,12 +78,21 @@ public struct ReleasedBits: Sendable, Equatable {
             verdict: roundedUp(Double(toldEnds)),
             score: genesis.release.bits(after: last),
             slot: roundedUp(slots),
-            channels: channels(genesis, exams: exams)
+            channels: channels(genesis, rules, exams: exams).sum
         )
     }
 
-    private static func channels(_ genesis: GenesisRecord, exams: Int) -> Double {
-        declaredChannels + hundredths(genesis.release.counterBits * Double(exams))
+    /// What channels beside the answers can tell of a candidate that has so many sealed exams.
+    static func channels(
+        _ genesis: GenesisRecord,
+        _ rules: LoopRules,
+        exams: Int
+    ) -> OpenChannels {
+        var open = rules.channels ?? OpenChannels()
+        open.charge(.counters, genesis.release.counterBits * Double(exams))
+        // Each exam starts the same number of sandboxes; how many there were is told by nothing else.
+        open.charge(.launches, Logarithm.base2(Double(max(rules.exams, exams))))
+        return open
     }
 
     /// Bits, rounded up to hundredths.

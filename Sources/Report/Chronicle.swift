@@ -109,7 +109,7 @@ struct Chronicle {
     private mutating func tell(_ body: Members) {
         let ticket = body.text("ticket")
         guard let place = candidates.lastIndex(where: { $0.ticket == ticket }) else { return }
-        candidates[place].told = ToldBits(body.members("bits"))
+        candidates[place].told = ToldBits(body)
         candidates[place].forecast = Forecast(body.members("manifest"))
     }
 

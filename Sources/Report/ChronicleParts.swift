@@ -147,13 +147,19 @@ struct ToldBits {
     var score: Double
     var slot: Double
     var channels: Double
+    /// Channels that nothing bounds, by name.
+    var unbounded: [String]
 
-    /// Nothing where the row does not say.
-    init?(_ body: Members) {
+    /// Nothing where the row of the release does not say.
+    init?(_ release: Members) {
+        let body = release.members("bits")
         guard let verdict = body.number("verdict"), let score = body.number("score"),
             let slot = body.number("slot"), let channels = body.number("channels")
         else { return nil }
         (self.verdict, self.score, self.slot, self.channels) = (verdict, score, slot, channels)
+        unbounded = release.namedTexts("open_channels").filter { $0.text == "unbounded" }.map(
+            \.name
+        )
     }
 
     var total: Double { verdict + score + slot + channels }
@@ -163,6 +169,7 @@ struct ToldBits {
         func figure(_ value: Double) -> String { Figures.decimal(value, places: 1) }
         return "≤ \(figure(total)) bits (verdict \(figure(verdict)), score \(figure(score)), "
             + "moment \(figure(slot)), open channels \(figure(channels)))"
+            + (unbounded.isEmpty ? "" : ", not bounded \(unbounded.joined(separator: ", "))")
     }
 }
 

@@ -105,13 +105,15 @@ struct Overview {
             tile(
                 "Told to the agent",
                 "≤ \(Figures.decimal(releasedBits, places: 1))",
-                "bits about sealed tasks, by verdicts, scores and moments; \(worth)"
+                "bits about sealed tasks, by verdicts, scores, moments and open channels; \(worth)"
             ),
         ]
     }
 
     /// What the best score is worth after so many bits.
     private var worth: String {
+        let open = Set(chronicle.candidates.flatMap { $0.told?.unbounded ?? [] }).sorted()
+        guard open.isEmpty else { return "not bounded: \(open.joined(separator: ", "))" }
         guard let tasks = chronicle.genesis.testCount else { return "their number is not recorded" }
         let bound = OverfitBound(bits: releasedBits, tasks: tasks)
         let gap = Figures.decimal(bound.bound, places: 2)

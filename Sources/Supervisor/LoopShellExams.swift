@@ -144,7 +144,10 @@ extension LoopShell {
         let digests = supervision.planDigests(of: report)
         var ended = IterationLoop.ExamReport(report, planDigests: digests, sealedRoot: root)
         ended.twinGap = watch(report, of: request)
-        if isSealed { ended.uncountedBits = supervision.uncountedBits }
+        if isSealed {
+            ended.uncountedBits = supervision.uncountedBits
+            ended.unstarted = report.unstarted
+        }
         try watchTraffic()
         post(.examEnded(ended))
     }

@@ -35,7 +35,7 @@ public struct OperatorExam {
     }
 
     private func carryOut(_ wishes: [JSONValue]) throws(SupervisorError) -> JSONValue {
-        var rules = LoopRules(supervision.inputs.config)
+        var rules = try supervision.rules()
         rules.hasCodingAgent = false
         return try LoopShell(supervision, rules: rules, progress: progress).carryOut(wishes)
     }

@@ -185,6 +185,11 @@ extension EndToEnd {
                     #expect(channels == (isSealed ? "unbounded" : nil), "\(body)")
                 }
             }
+            let released = try judged.bodies(.release)
+            #expect(!released.isEmpty)
+            for row in released {
+                #expect(row["open_channels"]?["running-agents"] == "unbounded", "\(row)")
+            }
             #expect(try ticker.bodies(.genesis).first?["isolation"] == nil)
             let status = try judged.done(["status", judged.directory])
             #expect(status.output.contains("live channels are not bounded"), "\(status)")

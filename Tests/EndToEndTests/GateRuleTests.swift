@@ -168,6 +168,10 @@ extension EndToEnd {
             let status = try night.done(["status", night.directory, "--json"])
             let told = try JSONValue(parsing: Array(status.output.utf8), limits: .document)
             #expect(told["released_bits"]?["budget"] == 25)
+            #expect(told["released_bits"]?["unbounded"] == [] as JSONValue)
+            #expect(told["released_bits"]?["unlooked"] == 0)
+            let row = try #require(night.bodies(.release).first)
+            #expect(row["open_channels"] == ["object-counters": 0.5, "launches": 1], "\(row)")
             #expect(told["released_bits"]?["vacuous"] == true, "four tasks certify nothing")
         }
 

@@ -78,6 +78,9 @@ extension EndToEnd {
             let status = try run(["status", "--json", "night"])
             let json = try JSONValue(parsing: Array(status.output.utf8), limits: .document)
             #expect(json["assurance"] == "single-uid")
+            let open = ["running-agents", "shared-user"]
+            #expect(json["released_bits"]?["unbounded"] == JSONValue(open))
+            #expect(json["released_bits"]?["vacuous"] == true)
             let rows = try run(["ledger", "export", "night"]).output.split(separator: "\n")
             let levels = Set(
                 rows.compactMap { line in
@@ -93,6 +96,7 @@ extension EndToEnd {
                 encoding: .utf8
             )
             #expect(report.contains("<b>single-uid</b>"))
+            #expect(report.contains("not bounded: \(open.joined(separator: ", "))"))
             try remove()
         }
 

@@ -44,6 +44,11 @@ struct AttestationTests {
                 == ["name": "sums", "digest": nil, "split": "c1", "sealed_tasks": 2]
         )
         #expect(predicate["assurance"] == "full")
+        #expect(
+            predicate["told"]?["open_channels"]
+                == ["object-counters": 0.1, "source-ports": "unbounded"]
+        )
+        #expect(predicate["told"]?["bits"]?["channels"] == 0.1)
         #expect(predicate["experiment"] == "0123456789abcdef")
         #expect(predicate["ledger"]?["row"]?.intValue == row.sequence)
         #expect(predicate["ledger"]?["origin"]?.stringValue == (try Self.key()).name)

@@ -75,7 +75,8 @@ struct Campaign {
             "iteration": JSONValue(number), "ticket": .string("T\(number)"),
             "verdict": .string(verdict), "slot_ms": .integer(start),
             "bits": [
-                "verdict": 1.59, "score": score.isEmpty ? 0 : 4.4, "slot": 1, "channels": 0,
+                "verdict": 1.59, "score": score.isEmpty ? 0 : 4.4, "slot": 1,
+                "channels": score.isEmpty ? 0 : 0.1,
             ],
         ]
         return (.release, .object(members.merging(score) { own, _ in own }))
@@ -118,7 +119,14 @@ struct Campaign {
                 ]
             ),
             (.promotion, ["iteration": 1, "promoted": []]),
-            release(1, "accepted", ["released": 1]),
+            release(
+                1,
+                "accepted",
+                [
+                    "released": 1,
+                    "open_channels": ["object-counters": 0.1, "source-ports": "unbounded"],
+                ]
+            ),
             (
                 .refusal,
                 [

@@ -20,6 +20,8 @@ struct Bench {
     var pendingRestore = false
     /// Whether the coding agent's file is another one when it is restored.
     var isFileChanged = true
+    /// Sandboxes that exams plan and do not start.
+    var unstarted = 0
 
     static let train = (1...6).map { task("train-\($0)") }
     static let sealed = (1...4).map { task("sealed-\($0)") }
@@ -216,15 +218,13 @@ struct Bench {
     mutating func endExam(_ results: TrialResults) throws {
         exam = nil
         now += 500
-        try send(
-            .examEnded(
-                ExamReport(
-                    results: results,
-                    durationMilliseconds: 500,
-                    planDigests: ["candidate": "d"]
-                )
-            )
+        var report = ExamReport(
+            results: results,
+            durationMilliseconds: 500,
+            planDigests: ["candidate": "d"]
         )
+        report.unstarted = unstarted
+        try send(.examEnded(report))
     }
 
     mutating func tick(_ milliseconds: Int64) throws {

@@ -162,6 +162,52 @@ extension Privileged {
             }
         }
 
+        /// The number of the newest session of the host, which any process can read after setsid(2).
+        private static func newestSession() throws -> Int {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+            process.arguments = ["--wait", "cat", "/proc/self/autogroup"]
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            try process.run()
+            let text = String(
+                decoding: pipe.fileHandleForReading.readDataToEndOfFile(),
+                as: UTF8.self
+            )
+            process.waitUntilExit()
+            return try #require(text.split { !$0.isNumber }.first.flatMap { Int($0) }, "\(text)")
+        }
+
+        @Test(
+            "a sealed exam that breaks starts all its sandboxes: their number does not tell when",
+            .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/autogroup"))
+        )
+        func plannedSandboxes() throws {
+            try ExamHall.run(ExamHall.Setup(examiner: BrokenExaminer.dies.source)) { hall in
+                let honest = try ExamHall.template("floors/do_nothing.py")
+                let tasks = Array(hall.tasks.prefix(40))
+                func sessions(_ split: Split) throws -> (Int, ExamReport) {
+                    let before = try Self.newestSession()
+                    let report = try hall.exam(honest, split, tasks: tasks, concurrency: 2)
+                    #expect(report.voidReason?.hasPrefix("examiner-died") == true)
+                    return (try Self.newestSession() - before, report)
+                }
+                // Nobody is to be kept from knowing this of a train exam.
+                let (few, train) = try sessions(.train)
+                #expect(few < tasks.count && train.unstarted >= tasks.count - 4, "\(few)")
+                let (all, sealed) = try sessions(.test)
+                #expect(all > tasks.count && sealed.unstarted == 0, "\(all)")
+            }
+        }
+
+        @Test("an exam whose sandboxes the launcher refuses says how many were not started")
+        func unstarted() throws {
+            try ExamHall.run(ExamHall.Setup(candidateCommand: ["/usr/bin/nothing"])) { hall in
+                let report = try hall.exam("", .test, tasks: Array(hall.tasks.prefix(3)))
+                #expect(report.voidReason != nil && report.unstarted == 3)
+            }
+        }
+
         @Test("what else the loop watches is served while an exam runs")
         func servesOthers() throws {
             try ExamHall.run { hall in

@@ -223,7 +223,8 @@ struct SampleCampaign {
         }
         add(.decision, .object(body))
         if iteration == 1 {
-            let bits: JSONValue = ["verdict": 1.59, "score": 4.4, "slot": 1, "channels": 0]
+            let bits: JSONValue = ["verdict": 1.59, "score": 4.4, "slot": 1, "channels": 0.1]
+            let open: JSONValue = ["object-counters": 0.1, "running-agents": "unbounded"]
             let score: JSONValue = [
                 "agent": .string("scripted " + Self.hostile), "fixed": JSONValue(fixes),
                 "not_fixed": ["train-030"], "surprises": ["sealed-task-marker"], "broken": [],
@@ -234,7 +235,7 @@ struct SampleCampaign {
                 .release,
                 [
                     "iteration": 1, "ticket": ticket, "verdict": .string(verdict), "bits": bits,
-                    "manifest": score,
+                    "open_channels": open, "manifest": score,
                 ]
             )
         }

@@ -25,6 +25,7 @@ LEFT_OUT = {
     "Ledger/LedgerTrials.swift": "rows that no ledger holds, a disk that tests fill",
     "Ledger/StorageText.swift": "what SQLite answered, in words",
     "Ledger/VerificationText.swift": "what a verification found, in words",
+    "SandboxPolicy/HostChannel.swift": "names what is left open, for rows; allows and refuses nothing",
     "SandboxPolicy/DangerousAllowances.swift": "names what the launcher would enforce as it is written",
     "SandboxPolicy/Justifications.swift": "asks its author why; what is allowed is decided without it",
     "SandboxPolicy/PolicyFault.swift": "what is wrong with a line of it, in words",
