@@ -418,8 +418,8 @@ let package = Package(
         tests(
             "SupervisorTests",
             of: [
-                "BrokerClient", "BrokerProtocol", "HostKernel", "LinuxKernel", "ModelDialects",
-                "StrictJSON", "Supervisor", "Workspace",
+                "BrokerClient", "BrokerProtocol", "HostKernel", "Ledger", "LinuxKernel",
+                "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
             ]
         ),
         tests(

@@ -28,7 +28,7 @@ struct ApplyCommand: ParsableCommand {
     @OptionGroup var options: ExperimentOptions
 
     func run() throws {
-        let directory = try Experiment.open(options.directory).directory
+        let directory = try options.open().directory
         // The record is parsed by a process that gave root up; this one writes, as the owner, and looks
         // at the answer as nobody else.
         let answer = try OwnProgram.output(

@@ -35,7 +35,7 @@ struct AttestCommand: ParsableCommand {
 
     func run() throws {
         guard output != "-" else { return try Console.write(signed().canonicalBytes + [0x0A]) }
-        let directory = try Experiment.open(options.directory).directory
+        let directory = try options.open().directory
         let words = ["attest", directory] + (exact ? ["--exact"] : [])
         let chosen = iteration.map { ["--iteration", "\($0)"] } ?? []
         let bytes = try OwnProgram.output(of: words + chosen + options.state.words)

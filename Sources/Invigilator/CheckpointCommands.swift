@@ -84,7 +84,7 @@ struct LedgerCheckpointCommand: ParsableCommand {
 
     func run() throws {
         guard let place else { return try printed() }
-        let directory = try Experiment.open(options.directory).directory
+        let directory = try options.open().directory
         // The record is parsed by a process that gave root up; this one only passes bytes on.
         let older = try place.kept() ?? since.map(CheckpointFile.bytes)
         let note = try OwnProgram.output(

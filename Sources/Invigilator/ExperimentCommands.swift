@@ -377,9 +377,9 @@ enum Session {
 
     /// Sends a verb to the running supervisor of an experiment.
     static func tell(_ verb: String, _ options: ExperimentOptions) throws(SupervisorError) {
-        let experiment = try options.open()
-        let layout = options.state.layout()
-        guard try ControlClient.ask(verb, of: experiment.id, layout: layout) != nil else {
+        let record = try RecordedExperiment(options.directory, layout: options.state.layout())
+        let experiment = record.experiment
+        guard try ControlClient.ask(verb, of: experiment.id, layout: record.layout) != nil else {
             throw SupervisorError(
                 .hostFailed,
                 operation: verb,

@@ -83,7 +83,7 @@ struct ExperimentOptions: ParsableArguments {
     @OptionGroup var state: StateOptions
 
     func open() throws(SupervisorError) -> Experiment {
-        try Experiment.open(directory)
+        try Experiment.found(directory, state.place)
     }
 }
 

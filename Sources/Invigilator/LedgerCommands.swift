@@ -11,7 +11,8 @@ struct LedgerCommand: ParsableCommand {
         subcommands: [
             LedgerShowCommand.self, LedgerExportCommand.self, LedgerVerifyCommand.self,
             LedgerCheckpointCommand.self, LedgerProveCommand.self, LedgerKeyCommand.self,
-            LedgerRevealCommand.self, LedgerRotateKeyCommand.self, LedgerReplaceKeyCommand.self,
+            LedgerRevealCommand.self, LedgerBindCommand.self,
+            LedgerRotateKeyCommand.self, LedgerReplaceKeyCommand.self,
             KeptCheckpointCommand.self, PublisherCommand.self, NotifierCommand.self,
         ]
     )

@@ -279,9 +279,10 @@ struct PolicyCompileCommand: ParsableCommand {
     }
 
     private func experimentPlan(_ directory: String) throws(SupervisorError) -> CompiledPlan {
+        let layout = options.state.layout()
         let plans = try ExperimentPlans(
-            of: Experiment.open(directory),
-            layout: options.state.layout(),
+            of: Experiment.proven(directory, layout),
+            layout: layout,
             installation: Installation.find()
         )
         switch policy {

@@ -27,7 +27,7 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         if output == "-" { return try Console.write(rendered()) }
-        let directory = try Experiment.open(options.directory).directory
+        let directory = try options.open().directory
         let path = output ?? "\(directory)/report.html"
         // The page is rendered by a process that gave root up, and written by one that parses nothing.
         let page = try OwnProgram.output(

@@ -31,7 +31,7 @@ struct BestCommand: ParsableCommand {
 
     func run() throws {
         guard output != "-" else { return try printed() }
-        let directory = try Experiment.open(options.directory).directory
+        let directory = try options.open().directory
         let words =
             ["best", directory, "--file", file] + (json ? ["--json"] : []) + options.state.words
         let bytes = try OwnProgram.output(of: words)

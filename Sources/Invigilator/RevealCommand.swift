@@ -32,7 +32,7 @@ struct LedgerRevealCommand: ParsableCommand {
 
     func run() throws {
         guard let to else { return try Console.write(RevealedBundle.read(options).canonicalBytes) }
-        let directory = try Experiment.open(options.directory).directory
+        let directory = try options.open().directory
         // The record is parsed by a process that gave root up; this one only passes bytes on.
         let answer = try OwnProgram.output(
             of: ["ledger", "reveal", "--bundle", directory] + options.state.words

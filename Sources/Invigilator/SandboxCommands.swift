@@ -102,8 +102,11 @@ struct SandboxExecCommand: ParsableCommand {
         let library = try options.library()
         var context = try options.context()
         if let experiment {
-            let id = try Experiment.open(experiment).id
-            context.variables.vaultSplit = options.state.place.split(id, "train")
+            let layout = options.state.place
+            context.variables.vaultSplit = try layout.split(
+                Experiment.proven(experiment, layout).id,
+                "train"
+            )
         }
         let policy = try options.policy(policy, in: library)
         var plan: SandboxPlan

@@ -15,7 +15,12 @@ extension StateOptions {
     var place: StateLayout { StateLayout(root: stateDirectory) }
 
     /// The option again, for our own program started a second time.
-    var words: [String] { ["--state-directory", stateDirectory] }
+    var words: [String] { place.words }
+}
+
+extension StateLayout {
+    /// The option that names it.
+    fileprivate var words: [String] { ["--state-directory", root] }
 }
 
 /// The rights that reading state needs.
@@ -67,7 +72,34 @@ enum StateAccess {
     }
 }
 
+extension Experiment {
+    /// The way of every command to the experiment of a directory; nothing of its record is shown yet.
+    ///
+    /// A record of an earlier version is bound to the directory first, where that is for its owner to say.
+    static func found(
+        _ directory: String,
+        _ layout: StateLayout
+    ) throws(SupervisorError) -> Experiment {
+        let experiment = try open(directory)
+        guard ExperimentBinding.isDue(experiment) else { return experiment }
+        try LedgerBindCommand.bind(directory, layout, isFirst: true)
+        return try open(directory)
+    }
+
+    /// The same, of a directory that its record is bound to, as a process shows that gave root up.
+    static func proven(
+        _ directory: String,
+        _ layout: StateLayout
+    ) throws(SupervisorError) -> Experiment {
+        let experiment = try found(directory, layout)
+        _ = try OwnProgram.output(of: ["ledger", "key", experiment.directory] + layout.words)
+        return experiment
+    }
+}
+
 /// The record of one experiment, open for reading by the supervisor's user.
+///
+/// Whatever shows something of a record begins here: a directory that the record is not bound to is refused.
 struct RecordedExperiment {
     /// The user's side.
     let experiment: Experiment
@@ -80,7 +112,7 @@ struct RecordedExperiment {
 
     /// Opens an experiment and its record; rights that are not needed any more are given up.
     init(_ directory: String, layout: StateLayout) throws(SupervisorError) {
-        experiment = try Experiment.open(directory)
+        experiment = try Experiment.found(directory, layout)
         self.layout = layout
         configuration = Self.read(experiment)
         try StateAccess.enter(layout)
@@ -89,6 +121,7 @@ struct RecordedExperiment {
         } catch {
             throw SupervisorError(reading: error)
         }
+        try experiment.requireBound(in: reader)
     }
 
     // A person who broke the file sees so in `status`; the record is shown all the same.

@@ -43,7 +43,7 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         if let output, output != "-" {
             // Rendered by a process that gives root up, and written by one that parses nothing.
-            let directory = try Experiment.open(options.directory).directory
+            let directory = try options.open().directory
             let page = try OwnProgram.output(
                 of: ["status", directory, "--prometheus"] + options.state.words
             )

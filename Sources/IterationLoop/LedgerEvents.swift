@@ -81,6 +81,7 @@ public enum LedgerEvent: Sendable, Equatable {
     static let otherKinds: Set<String> = [
         "sandbox-started", "sandbox-exited", "view-rendered", "migrated", "model-usage",
         "unpublished", BudgetExtension.kind, "unnotified", "pruned", "key-rotated", "key-replaced",
+        "bound",
     ]
 
     /// Reads a row.

@@ -3,6 +3,8 @@
 /// The raw strings are part of the export format `invigilator.ledger/1`: a name, once
 /// written, keeps its meaning, and a new meaning takes a new name.
 public enum EventKind: String, Sendable, CaseIterable, Codable {
+    /// The key of one directory was taken for the experiment's.
+    case bound
     /// The experiment's fixed facts (digests of policies, split, configuration and host); the score of
     /// the unchanged agent file; the score of an agent that does not try.
     case genesis, baseline, floor

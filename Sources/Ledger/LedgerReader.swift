@@ -43,6 +43,17 @@ public final class LedgerReader {
         }
     }
 
+    /// The newest row of a kind, decoded; nil where there is none.
+    ///
+    /// - Throws: ``LedgerError``.
+    public func newest(_ kind: EventKind) throws(LedgerError) -> LedgerEntry? {
+        let path = store.path
+        return try store.read("read the ledger") { database in
+            try store.last(in: database, where: "kind = '\(kind.rawValue)'")
+                .map { try LedgerEntry(decoding: $0, location: path) }
+        }
+    }
+
     /// Follows the chain from the first row to the last.
     ///
     /// A fault is part of the report; an error means that the file could not be read.

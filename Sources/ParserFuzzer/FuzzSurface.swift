@@ -32,6 +32,8 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
     case syscalls
     /// An experiment's configuration and a benchmark's manifest.
     case configuration
+    /// The marker file of an experiment's directory.
+    case experimentMarker = "experiment-marker"
     /// An exported ledger.
     case ledgerExport = "ledger-export"
     /// A checkpoint that somebody kept.
@@ -67,6 +69,7 @@ public enum FuzzSurface: String, Sendable, CaseIterable {
         case .policy: feedPolicy(bytes)
         case .syscalls: feedSyscalls(bytes)
         case .configuration: feedConfiguration(bytes)
+        case .experimentMarker: feedExperimentMarker(bytes)
         case .ledgerExport: feedLedgerExport(bytes)
         case .checkpoint: feedCheckpoint(bytes)
         case .modelRequest: feedModelRequest(bytes)
@@ -202,6 +205,21 @@ extension FuzzSurface {
 // MARK: - documents
 
 extension FuzzSurface {
+    private func feedExperimentMarker(_ bytes: [UInt8]) -> Bool {
+        do throws(ExperimentMarker.Malformed) {
+            let marker = try ExperimentMarker(parsing: bytes)
+            precondition(marker.experiment.utf8.count == 16, "a number names one folder")
+            let again = marker.bytes
+            if again.count <= ExperimentMarker.limit {
+                precondition(try ExperimentMarker(parsing: again) == marker, "it survives its form")
+            }
+            return true
+        } catch {
+            precondition(!error.reason.isEmpty, "every refusal has a reason")
+            return false
+        }
+    }
+
     private func feedPlan(_ bytes: [UInt8]) -> Bool {
         do throws(PlanError) {
             // A file carries its own digest, which a fuzzer cannot guess; the plan's bytes follow.

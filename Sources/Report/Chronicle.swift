@@ -83,7 +83,7 @@ struct Chronicle {
             alarms.append(Passage(entry, body))
         case .sandboxStarted: sandboxCount += 1
         case .release: tell(body)
-        case .sandboxExited, .examStarted, .viewRendered, .modelUsage: break
+        case .bound, .sandboxExited, .examStarted, .viewRendered, .modelUsage: break
         }
     }
 

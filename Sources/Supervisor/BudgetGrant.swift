@@ -23,6 +23,8 @@ public enum BudgetGrant {
     ) throws(SupervisorError) -> Bool {
         let config = try ExperimentInputs.readConfig(experiment)
         try more.requireLimits(in: config, at: experiment.directory)
+        try Supervision.giveUpRights()
+        try experiment.requireBound(in: layout)
         let answer = try ControlClient.ask(
             ControlVerb.extend.rawValue,
             of: experiment.id,

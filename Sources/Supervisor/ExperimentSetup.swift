@@ -81,9 +81,14 @@ public struct ExperimentSetup {
                 )
             }.joined()
         }
-        let path = try writeDirectory(files, config, id: id, own: own)
-        try createState(id)
-        return Experiment(directory: path, id: id, benchmarkDirectory: own)
+        let marker = ExperimentMarker(
+            experiment: id,
+            benchmarkDirectory: own,
+            key: try MarkerKey.drawn()
+        )
+        let experiment = try writeDirectory(files, config, marker)
+        try createState(experiment)
+        return experiment
     }
 
     // A name is a name and no path, whatever it would lead to.
@@ -131,9 +136,8 @@ public struct ExperimentSetup {
     private func writeDirectory(
         _ files: Texts,
         _ config: [UInt8],
-        id: String,
-        own: String?
-    ) throws(SupervisorError) -> String {
+        _ marker: ExperimentMarker
+    ) throws(SupervisorError) -> Experiment {
         let text = try program(files)
         let path = try system("make the experiment's directory", directory) {
             () throws(SystemError) in
@@ -142,7 +146,7 @@ public struct ExperimentSetup {
         }
         try checkout?.check(isApartFrom: path)
         // First and exclusively: of two that set up one directory, one is refused.
-        try claim(path, Experiment(directory: path, id: id, benchmarkDirectory: own).marker)
+        try claim(path, marker.bytes)
         let policies = try policies()
         try system("write the experiment", path) { () throws(SystemError) in
             let folder = try Descriptor.open(path, [.read, .directory])
@@ -154,7 +158,7 @@ public struct ExperimentSetup {
             try folder.replace("experiment_config.yaml", with: config + policySection(path))
             try folder.replace("PROGRAM.md", with: text)
             let made = ["agent", "workspace", "experiment_config.yaml", "PROGRAM.md"]
-            for name in made + [Experiment.markerName] { try folder.giveToOwner(name) }
+            for name in made + [ExperimentMarker.name] { try folder.giveToOwner(name) }
             let agent = try folder.openBeneath("agent", [.read, .directory])
             try agent.replace("agent.py", with: files.template)
             try agent.giveToOwner("agent.py")
@@ -177,7 +181,7 @@ public struct ExperimentSetup {
                 try imported.giveToOwner(file.name)
             }
         }
-        return path
+        return try Experiment.open(path)
     }
 
     // The policies that ship, but for the level that they demand.
@@ -218,9 +222,9 @@ public struct ExperimentSetup {
         do throws(SystemError) {
             let folder = try Descriptor.open(path, [.read, .directory])
             try folder.openBeneath(
-                Experiment.markerName,
+                ExperimentMarker.name,
                 [.write, .createNew],
-                permissions: 0o644
+                permissions: 0o600
             ).writeAll(marker)
         } catch {
             guard error.isAlreadyThere else {
@@ -244,12 +248,19 @@ public struct ExperimentSetup {
         }
     }
 
-    private func createState(_ id: String) throws(SupervisorError) {
+    private func createState(_ experiment: Experiment) throws(SupervisorError) {
+        let id = experiment.id
         try layout.create()
         try layout.create(experiment: id)
         let time = WallClock.milliseconds
         let ledger = try ledgered { () throws(LedgerError) in
             try Ledger.create(at: layout.ledger(id), keyAt: layout.key(id), time: time)
+        }
+        if let key = experiment.key {
+            let row = Experiment.binding(key.digest, ownedBy: experiment.user)
+            try ledgered { () throws(LedgerError) in
+                try ledger.append(.bound, row.body, time: time)
+            }
         }
         try ledgered { () throws(LedgerError) in try ledger.close() }
         try system("give the record to the supervisor", layout.experiment(id)) {

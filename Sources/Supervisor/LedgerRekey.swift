@@ -19,6 +19,7 @@ public enum LedgerRekey {
         _ layout: StateLayout
     ) throws(SupervisorError) -> LedgerRekeying {
         try Supervision.giveUpRights()
+        try experiment.requireBound(in: layout)
         return try refused(experiment) { () throws(LedgerError) in
             try Ledger.rotateKey(
                 of: layout.ledger(experiment.id),
@@ -45,6 +46,8 @@ public enum LedgerRekey {
             throw refusal(experiment, "a reason has 1 to 1,000 bytes", "say how the key was lost")
         }
         try Supervision.giveUpRights()
+        // A record of an earlier version can be bound when it has a key again.
+        try experiment.requireBound(in: layout, orNoDirectory: true)
         return try refused(experiment) { () throws(LedgerError) in
             do throws(LedgerError) {
                 return try Ledger.replaceKey(

@@ -14,6 +14,7 @@ enum OperatorRow {
     ///   - operation: what is done, for error texts.
     ///   - experiment: the experiment.
     ///   - layout: where its state lies.
+    ///   - check: whether the record may be changed from this directory; nil for the usual rule.
     ///   - make: makes the row from where the experiment stands; nothing where there is none to append.
     /// - Returns: where the experiment stands then.
     /// - Throws: ``SupervisorError``.
@@ -22,10 +23,16 @@ enum OperatorRow {
         to operation: String,
         in experiment: Experiment,
         layout: StateLayout,
+        checking check: ((LedgerReader) throws(SupervisorError) -> Void)? = nil,
         _ make: (CampaignState) throws(SupervisorError) -> LedgerEvent?
     ) throws(SupervisorError) -> CampaignState {
         try Supervision.giveUpRights()
         let ledger = try opened(operation, experiment, layout)
+        if let check {
+            try check(ledger.reader)
+        } else {
+            try experiment.requireBound(in: ledger.reader)
+        }
         let entries = try ledgered { () throws(LedgerError) in
             try ledger.verify().requireIntact(location: layout.ledger(experiment.id))
             return try ledger.entries()

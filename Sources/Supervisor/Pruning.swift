@@ -116,6 +116,7 @@ public struct Pruning: Equatable, Sendable {
         }
         if isDry {
             try Supervision.giveUpRights()
+            try experiment.requireBound(in: layout)
             return try Pruning(settings, of: experiment.id, in: layout, at: WallClock.milliseconds)
         }
         var found: Pruning?

@@ -110,6 +110,7 @@ public final class Supervision {
             try ledger.verify().requireIntact(location: layout.ledger(id))
             return ledger
         }
+        try inputs.experiment.requireBound(in: ledger.reader)
         // Before anybody opens one of them, and under the ledger's lock.
         let rotated = try Self.rotateLogs(inputs.config.retention.logs, of: id, in: layout)
         publisher = try Self.publisher(link, inputs, ledger.reader, layout.key(id), loop)

@@ -22,7 +22,7 @@ SCHEMA = "invigilator.sealed-outcomes/1"
 folder = Path(sys.argv[1])
 key = (folder / "reveal.key").read_bytes()
 rows = [json.loads(line) for line in (folder / "ledger.jsonl").read_bytes().splitlines()[1:-1]]
-genesis = rows[0]["body"]
+genesis = next(row["body"] for row in rows if row["kind"] == "genesis")
 
 
 def check(name: str, holds: bool) -> None:
