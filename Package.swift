@@ -418,7 +418,7 @@ let package = Package(
         tests(
             "SupervisorTests",
             of: [
-                "BrokerClient", "BrokerProtocol", "HostKernel", "Ledger", "LinuxKernel",
+                "BrokerClient", "BrokerProtocol", "ExamResults", "HostKernel", "Ledger", "LinuxKernel",
                 "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
             ]
         ),

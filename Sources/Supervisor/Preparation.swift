@@ -303,7 +303,7 @@ public struct Preparation {
             guard !varying.isEmpty else { return first }
             // A rollout that was killed, or that a busy host ran out of time, says nothing of the benchmark.
             let own = varying.filter {
-                !Self.canBeOfHost($0.outcome) && !Self.canBeOfHost(outcomes[$0.task])
+                !OutsideHarm.isPossible($0.outcome) && !OutsideHarm.isPossible(outcomes[$0.task])
             }
             if let task = own.first?.task {
                 throw varies(of: again.count, own.count, task, genesis)
@@ -324,13 +324,6 @@ public struct Preparation {
             first = try exam(.baseline, .train, genesis.train, agent, genesis.rules)
         }
         fatalError("the last try returns or throws")
-    }
-
-    private static func canBeOfHost(_ outcome: TaskOutcome?) -> Bool {
-        switch outcome {
-        case .failed(.signalled), .failed(.outOfMemory), .failed(.wallClock), .failed(.idle): true
-        case .failed, .graded, .missing, .voided, nil: false
-        }
     }
 
     private func varies(
@@ -441,7 +434,7 @@ public struct Preparation {
         let mostTries = LoopRules(supervision.inputs.config).exams
         for attempt in 1... {
             let report = try examine(start, arms, tasks)
-            let broke = Self.broken(report, of: purpose)
+            let broke = OutsideHarm.broken(report.results, of: purpose)
             if let broke, attempt < mostTries {
                 try append(.void(VoidRecord(repeatingInPreparation: broke)))
                 continue
@@ -463,20 +456,6 @@ public struct Preparation {
             return report
         }
         fatalError("the last try returns or throws")
-    }
-
-    // What other programs of this host can have broken. A template or a floor that a signal ends is not what
-    // its operator meant: where the next try shows the same, it does so by itself, and that is its score.
-    private static func broken(
-        _ report: Benchmarks.ExamReport,
-        of purpose: ExamPurpose
-    ) -> String? {
-        if report.results.isVoid { return VoidRecord.broken(purpose, report.results) }
-        let ended = report.results.candidate.flatMap(\.all).count {
-            $0.outcome == .failed(.signalled)
-        }
-        guard ended > 0 else { return nil }
-        return "a signal ended \(ended) rollouts of the \(purpose.rawValue) exam"
     }
 
     private func examine(

@@ -128,4 +128,27 @@ struct ExitMeaningTests {
         requested.wasRequested = true
         #expect(RelayEvent(requested, wasClosed: false) == .candidateFailed(.exited))
     }
+
+    @Test("a payload that a signal ended before our kill was ended by the signal, however late it is told")
+    func lateKill() {
+        var exit = SandboxExit(kind: .signalled)
+        exit.signal = 9
+        exit.wasRequested = true
+        #expect(RelayEvent(exit, wasClosed: true) == .candidateFailed(.signalled))
+    }
+
+    @Test("a shell whose program a signal ended says so by its exit code")
+    func shell() {
+        func meaning(_ code: Int32) -> RelayEvent {
+            var exit = SandboxExit(kind: .exited)
+            exit.code = code
+            return RelayEvent(exit, wasClosed: false)
+        }
+        for code: Int32 in [129, 137, 143, 192] {
+            #expect(meaning(code) == .candidateFailed(.signalled))
+        }
+        for code: Int32 in [0, 1, 2, 127, 128, 193, 255] {
+            #expect(meaning(code) == .candidateFailed(.exited))
+        }
+    }
 }
