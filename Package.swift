@@ -418,7 +418,8 @@ let package = Package(
         tests(
             "SupervisorTests",
             of: [
-                "BrokerClient", "BrokerProtocol", "ExamResults", "HostKernel", "Ledger", "LinuxKernel",
+                "BrokerClient", "BrokerProtocol", "ExamResults", "HostKernel", "Ledger",
+                "LinuxKernel",
                 "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
             ]
         ),

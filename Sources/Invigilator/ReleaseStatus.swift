@@ -22,7 +22,7 @@ struct ReleaseStatus {
         if state.baseline?.released != nil {
             sums["score"] = state.genesis?.release.bits(after: nil) ?? 0
         }
-        for entry in entries where entry.kind == .release {
+        for entry in entries where [.release, .void].contains(entry.kind) {
             for part in Self.parts {
                 sums[part, default: 0] += entry.body["bits"]?[part]?.numberValue ?? 0
             }

@@ -135,6 +135,7 @@ extension CampaignState {
 
     private mutating func void(_ record: VoidRecord) throws(Contradiction) {
         runningExam = nil
+        usage.releasedBits += record.bits?.total ?? 0
         open?.suite = nil
         open?.sealed = nil
         open?.incumbent = nil

@@ -138,6 +138,9 @@ public struct VoidRecord: Sendable, Equatable, RowBody {
     public var ticket: String?
     /// Why.
     public var reason: String
+    /// What sealed exams of the closed intent told all the same, though no answer was released; nil where
+    /// none began.
+    public var bits: ReleasedBits?
 
     init(iteration: Int, ticket: String?, reason: String) {
         self.iteration = iteration
@@ -154,8 +157,9 @@ public struct VoidRecord: Sendable, Equatable, RowBody {
     }
 
     /// Closes an intent.
-    init(closing intent: IntentRecord, because reason: String) {
+    init(closing intent: IntentRecord, because reason: String, telling bits: ReleasedBits?) {
         self.init(iteration: intent.iteration, ticket: intent.ticket, reason: reason)
+        self.bits = bits
     }
 
     /// Says that the exams of an intent are run again.
@@ -187,12 +191,17 @@ public struct VoidRecord: Sendable, Equatable, RowBody {
         iteration = try reader.integer("iteration")
         ticket = try reader.optionalString("ticket")
         reason = try reader.string("reason")
+        bits = try reader.optionalObject("bits").map { reader throws(LoopError) in
+            var reader = reader
+            return try ReleasedBits(from: &reader)
+        }
     }
 
     func write(to writer: inout BodyWriter) {
         writer.add("iteration", iteration)
         writer.add(optional: "ticket", ticket)
         writer.add("reason", reason)
+        if let bits { writer.add("bits", bits.body) }
     }
 }
 

@@ -59,6 +59,9 @@ public struct LoopRules: Sendable, Equatable {
     public var sentinels: [TaskID] = []
     /// The tasks among them that nobody can pass: they are not rechecked, and so never promoted.
     public var impossible: Set<TaskID> = []
+    /// What the host's counters tell of a sealed exam that has no end in the record, beyond what every exam
+    /// is charged with, in bits; above 0 where a sandbox of it takes numbers that nobody counts.
+    public var uncountedBits = 0.0
     /// Whether a coding agent is started; not so where the operator judges one file.
     public var hasCodingAgent = true
 

@@ -7,6 +7,7 @@ extension LoopMachine {
     mutating func start() throws(LoopError) {
         guard case .idle = current else { throw unexpected(.start) }
         let record = RunRecord(run: state.runs + 1, facts: facts)
+        let cut = state.runningExam
         try self.record(state.runs == 0 ? .runStarted(record) : .runResumed(record))
         // The row of a decision comes before its effect on the repository: repeat the effect.
         if let commit = state.best?.commit { act(.accept(commit: commit)) }
@@ -16,7 +17,7 @@ extension LoopMachine {
             return
         }
         guard let decision = open.decision else {
-            try judgeAgain(open.intent)
+            try judgeAgain(open.intent, telling: untold(running: cut))
             return
         }
         var judgement = Judgement(open.intent, stage: .ready)
@@ -28,9 +29,15 @@ extension LoopMachine {
     }
 
     /// Voids an intent whose run was cut off and judges the same candidate under a new one.
-    private mutating func judgeAgain(_ intent: IntentRecord) throws(LoopError) {
+    ///
+    /// What its sealed exams told is charged first, and may leave too little for another answer.
+    private mutating func judgeAgain(
+        _ intent: IntentRecord,
+        telling bits: ReleasedBits?
+    ) throws(LoopError) {
         let reason = "the run before this one ended while the candidate was judged"
-        try record(.void(VoidRecord(closing: intent, because: reason)))
+        try record(.void(VoidRecord(closing: intent, because: reason, telling: bits)))
+        guard spentRelease == nil else { return try edit() }
         let again = IntentRecord(
             iteration: state.iteration + 1,
             ticket: state.nextTicket,
@@ -40,6 +47,12 @@ extension LoopMachine {
         )
         try record(.intent(again))
         current = .judging(Judgement(again, stage: .ready))
+    }
+
+    /// What sealed exams of the open intent told, where its answer is never released.
+    private func untold(running exam: ExamStartedRecord?) -> ReleasedBits? {
+        let more = exam?.purpose == .sealed ? rules.uncountedBits : 0
+        return state.open.flatMap { ReleasedBits(ofUntold: $0, genesis, more: more) }
     }
 
     /// Lets the coding agent work, or ends the run where a rule says so.
@@ -147,7 +160,10 @@ extension LoopMachine {
         case .idle, .editing, .ended: break
         }
         if let open = state.open, open.decision == nil {
-            try record(.void(VoidRecord(closing: open.intent, because: reason.text)))
+            let bits = untold(running: state.runningExam)
+            try record(
+                .void(VoidRecord(closing: open.intent, because: reason.text, telling: bits))
+            )
         } else if let exam = state.runningExam {
             try record(
                 .void(VoidRecord(iteration: exam.iteration, ticket: nil, reason: reason.text))

@@ -82,6 +82,25 @@ public struct ReleasedBits: Sendable, Equatable {
         )
     }
 
+    /// Counts what sealed exams told of a candidate whose answer nobody gets: the host's counters alone.
+    ///
+    /// - Parameters:
+    ///   - intent: the candidate.
+    ///   - genesis: what is charged for each exam.
+    ///   - more: what counters tell beyond that of an exam that has no end in the record.
+    init?(ofUntold intent: OpenIntent, _ genesis: GenesisRecord, more: Double) {
+        guard intent.sealedExams > 0 else { return nil }
+        self.init(
+            verdict: 0,
+            score: 0,
+            slot: 0,
+            channels: Self.hundredths(
+                genesis.release.counterBits * Double(intent.sealedExams) + intent.uncountedBits
+                    + more
+            )
+        )
+    }
+
     /// What channels beside the answers can tell of a candidate that has so many sealed exams.
     static func channels(
         _ genesis: GenesisRecord,

@@ -103,6 +103,7 @@ struct Chronicle {
             let place = candidates.lastIndex(where: { $0.ticket == ticket })
         else { return }
         candidates[place].verdict = .void
+        candidates[place].told = ToldBits(body.members("bits"))
         candidates[place].reasons += body.text("reason").map { [$0] } ?? []
     }
 

@@ -184,6 +184,22 @@ extension Supervision {
         }
     }
 
+    /// Moves the counters on after a sealed exam whose run was cut off, before a coding agent can read them.
+    ///
+    /// - Parameter exam: the exam that has no end in the record; nothing is done where it was no sealed one.
+    /// - Throws: ``SupervisorError``.
+    func hideCutOff(_ exam: ExamStartedRecord?) throws(SupervisorError) {
+        guard let exam, exam.split == .test else { return }
+        let arms = exam.incumbent == nil ? 1 : 2
+        try hide(try counterTraces(of: exam.count * exam.trials * arms))
+    }
+
+    /// What counters tell of a sealed exam whose end nobody saw, beyond what every exam is charged with: all that
+    /// they hold, where its sandboxes take numbers that nobody counts.
+    var bitsOfCutOff: Double {
+        inputs.plans.objects.areComplete ? 0 : Double(ObjectCounter.allCases.count * 32)
+    }
+
     /// Refuses to go on under a configuration, a benchmark, policies or an assurance level other than
     /// those of the genesis row: scores that were measured under different walls are not compared.
     func requireUnchanged(_ genesis: GenesisRecord) throws(SupervisorError) {

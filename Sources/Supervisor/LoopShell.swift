@@ -90,6 +90,7 @@ public final class LoopShell {
         let entries = try ledgered { () throws(LedgerError) in try supervision.ledger.entries() }
         var rules = rules
         rules.rolloutMilliseconds = supervision.inputs.rolloutMilliseconds
+        rules.uncountedBits = supervision.bitsOfCutOff
         rules.watch(supervision.inputs.benchmark.manifest.watchful, split: entries)
         var facts = ["launcher_level": JSONValue.string(supervision.measured.level.name)]
         facts["bounds"] = bounds.facts
@@ -106,6 +107,7 @@ public final class LoopShell {
             try supervision.noteTiers(genesis)
             try supervision.joinTurns()
             try supervision.requireOwnSplit()
+            try supervision.hideCutOff(machine.state.runningExam)
         }
         supervision.report(waitsTo: progress)
         costBound = bounds.microdollars.map { $0 + (supervision.models?.cost ?? 0) }

@@ -129,7 +129,9 @@ struct ExitMeaningTests {
         #expect(RelayEvent(requested, wasClosed: false) == .candidateFailed(.exited))
     }
 
-    @Test("a payload that a signal ended before our kill was ended by the signal, however late it is told")
+    @Test(
+        "a payload that a signal ended before our kill was ended by the signal, however late it is told"
+    )
     func lateKill() {
         var exit = SandboxExit(kind: .signalled)
         exit.signal = 9

@@ -148,6 +148,106 @@ struct LoopRunTests {
         #expect(again.machine.state.usage.submissions == 2)
     }
 
+    private func charged(budget: Double? = nil) throws -> [RecordedRow] {
+        let release = ReleaseRules(
+            .bucket,
+            step: try Proportion(0.05),
+            budget: budget,
+            counterBits: 0.1
+        )
+        return try Bench.prepared(release: release)
+    }
+
+    @Test(
+        "a sealed exam that a kill cut off is charged when the next run finds it, and the next one too"
+    )
+    func crashIsCharged() throws {
+        var bench = try Bench(rows: charged())
+        try bench.send(.start)
+        let before = bench.machine.state.releasedBits
+        try bench.submit(1)
+        #expect(bench.exam?.purpose == .sealed)
+        for count in 1...3 {
+            var again = try Bench(rows: bench.rows)
+            try again.send(.start)
+            let void = try #require(again.rows.last { $0.kind == "void" })
+            #expect(void.body["bits"]?["channels"] == 0.1, "\(void)")
+            #expect(void.body["bits"]?["verdict"] == 0 && void.body["bits"]?["slot"] == 0)
+            let bits = again.machine.state.releasedBits - before
+            #expect(abs(bits - 0.1 * Double(count)) < 1e-9, "\(bits)")
+            bench = again
+        }
+        let cut = bench.machine.state.releasedBits
+        try bench.endExam(passing: Set(Bench.sealed))
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        let release = try #require(bench.rows.last { $0.kind == "release" })
+        #expect(release.body["bits"]?["channels"] == 0.1, "its own exam: \(release)")
+        #expect(bench.machine.state.releasedBits > cut)
+        // The rows alone say the same.
+        let replayed = try CampaignState(replaying: bench.rows)
+        #expect(replayed.releasedBits == bench.machine.state.releasedBits)
+    }
+
+    @Test("a sealed exam whose numbers nobody counts is charged with all that counters hold")
+    func uncountedCrash() throws {
+        var bench = try Bench(rows: charged())
+        try bench.send(.start)
+        try bench.submit(1)
+        var rules = LoopRules()
+        rules.uncountedBits = 64
+        var again = try Bench(rules: rules, rows: bench.rows)
+        try again.send(.start)
+        #expect(again.rows.last { $0.kind == "void" }?.body["bits"]?["channels"] == 64.1)
+    }
+
+    @Test(
+        "a sealed exam that the operator's stop cancelled is charged as well, and a train exam is not"
+    )
+    func stopIsCharged() throws {
+        var bench = try Bench(rows: charged())
+        try bench.send(.start)
+        try bench.submit(1)
+        try bench.send(.stop(reason: "enough"))
+        bench.exam = nil
+        try bench.send(.examCancelled)
+        #expect(bench.rows.last { $0.kind == "void" }?.body["bits"]?["channels"] == 0.1)
+        var other = try Bench(rows: charged())
+        try other.send(.start)
+        try other.request(#"{"verb":"train"}"#)
+        try other.snapshot(1)
+        try other.send(.stop(reason: "enough"))
+        other.exam = nil
+        try other.send(.examCancelled)
+        let void = try #require(other.rows.last { $0.kind == "void" })
+        #expect(void.body["bits"] == nil)
+    }
+
+    @Test(
+        "a candidate whose run was cut off is not judged again where its answer is no longer paid for"
+    )
+    func crashSpendsBudget() throws {
+        var bench = try Bench(rows: charged())
+        try bench.send(.start)
+        let before = bench.machine.state.releasedBits
+        try bench.submit(1)
+        try bench.endExam(passing: Set(Bench.sealed))
+        try bench.endExam(passing: [])
+        try bench.tick(2_000)
+        let one = bench.machine.state.releasedBits - before + 0.1
+        // Room for one answer, and not for a cut exam beside it.
+        for (room, isJudged) in [(0.05, false), (0.15, true)] {
+            var cut = try Bench(rows: charged(budget: before + one + room))
+            try cut.send(.start)
+            try cut.submit(1)
+            #expect(cut.exam?.purpose == .sealed)
+            var again = try Bench(rows: cut.rows)
+            try again.send(.start)
+            #expect((again.exam != nil) == isJudged, "\(again.kinds())")
+            #expect((again.ended == .releaseSpent) == !isJudged)
+        }
+    }
+
     @Test("after a kill between decision and promotion the recheck is made good")
     func crashBeforePromotion() throws {
         var bench = try started()

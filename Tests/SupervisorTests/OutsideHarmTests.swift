@@ -40,7 +40,9 @@ struct OutsideHarmTests {
         #expect(OutsideHarm.broken(try results(.graded(.zero), .missing), of: .baseline) == nil)
     }
 
-    @Test("rewards that vary are the benchmark's only where nothing outside can have ended a rollout")
+    @Test(
+        "rewards that vary are the benchmark's only where nothing outside can have ended a rollout"
+    )
     func varying() {
         let ofHost: [CandidateFault] = [.signalled, .outOfMemory, .wallClock, .idle]
         for fault in CandidateFault.allCases {
