@@ -64,6 +64,9 @@ public final class ExamRun {
 
     var loop: EventLoop { site.launcher.loop }
 
+    /// How many rollouts have an outcome.
+    public var settled: Int { rollouts.values.count { $0.outcome != nil } }
+
     /// Runs the exam to its end, serving whatever else the loop watches.
     ///
     /// When it returns or throws, every sandbox and tree of the exam is gone.

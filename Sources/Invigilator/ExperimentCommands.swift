@@ -379,13 +379,14 @@ enum Session {
     static func tell(_ verb: String, _ options: ExperimentOptions) throws(SupervisorError) {
         let record = try RecordedExperiment(options.directory, layout: options.state.layout())
         let experiment = record.experiment
-        guard try ControlClient.ask(verb, of: experiment.id, layout: record.layout) != nil else {
+        let answer = try ControlClient.ask(verb, of: experiment.id, layout: record.layout)
+        guard answer?["ok"]?.boolValue == true else {
             throw SupervisorError(
                 .hostFailed,
                 operation: verb,
                 location: experiment.directory,
-                reason: "no run of this experiment is alive",
-                remedy: "start one with `invigilator run`"
+                reason: answer?["reason"]?.stringValue ?? "no run of this experiment is alive",
+                remedy: answer?["remedy"]?.stringValue ?? "start one with `invigilator run`"
             )
         }
         print("\(verb): done")

@@ -35,7 +35,9 @@ package struct StatusReport {
 
     // MARK: - what is told
 
-    var isRunning: Bool { surroundings.control != nil }
+    // A preparation answers as well, and is no run.
+    var isRunning: Bool { surroundings.control != nil && phase != Self.preparing }
+    private static let preparing = "preparing"
 
     /// What it does now, or how far it got.
     private var phase: String {
@@ -204,7 +206,8 @@ package struct StatusReport {
             "phase": .string(phase), "running": .bool(isRunning), "paused": .bool(isPaused),
             "frozen": surroundings.control?["frozen"] ?? .null,
             "waiting": surroundings.control?["waiting"] ?? .null,
-            "agent_time": surroundings.control?["agent_time"] ?? .null, "last_end": text(lastEnd),
+            "agent_time": surroundings.control?["agent_time"] ?? .null,
+            "exam": surroundings.control?["exam"] ?? .null, "last_end": text(lastEnd),
             "iteration": JSONValue(state.iteration), "open_ticket": text(state.open?.intent.ticket),
             "best": bestJSON, "baseline": baselineJSON,
             "floors": .array(state.floors.map(Self.json(of:))),
@@ -341,10 +344,19 @@ package struct StatusReport {
     private var phaseText: String {
         var text = isRunning ? "running: \(phase)" : phase
         if isPaused { text += ", paused" }
+        if let exam { text += "; \(exam)" }
         if let waiting { text += "; \(waiting)" }
         if let ticket = state.open?.intent.ticket { text += ", judging \(ticket)" }
         if !isRunning, phase == "ended", let lastEnd { text += ": \(SafeText.cleaned(lastEnd))" }
         return text
+    }
+
+    private var exam: String? {
+        guard let exam = surroundings.control?["exam"],
+            let purpose = exam["purpose"]?.stringValue, let split = exam["split"]?.stringValue,
+            let done = exam["done"]?.intValue, let count = exam["count"]?.intValue
+        else { return nil }
+        return "\(purpose) exam over the \(split) split, \(done) of \(count) rollouts done"
     }
 
     private var waiting: String? {

@@ -10,7 +10,15 @@ extension CampaignState {
         sequence: Int
     ) throws(LoopError) {
         var next = self
-        next.usage.elapsedMilliseconds += sinceLastRow(time)
+        next.unsettledMilliseconds += sinceLastRow(time)
+        switch event {
+        // The run before it was cut off, and nobody ran since its last row.
+        case .runStarted, .runResumed: next.unsettledMilliseconds = 0
+        case let event where event.showsRun:
+            next.usage.elapsedMilliseconds += next.unsettledMilliseconds
+            next.unsettledMilliseconds = 0
+        default: break
+        }
         next.lastTime = time
         next.predictions.take(event)
         do throws(Contradiction) {

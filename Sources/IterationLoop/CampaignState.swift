@@ -57,6 +57,8 @@ public struct CampaignState: Sendable, Equatable {
     public internal(set) var runs = 0
     /// When the last row was written.
     public internal(set) var lastTime: Moment?
+    /// Running time since the last row that only a run writes; nobody's where the next run begins.
+    var unsettledMilliseconds: Int64 = 0
 
     /// The state before the first row.
     public init() {}
@@ -102,7 +104,7 @@ public struct CampaignState: Sendable, Equatable {
     /// - Parameter now: the moment.
     /// - Returns: the milliseconds.
     public func elapsedMilliseconds(at now: Moment) -> Int64 {
-        usage.elapsedMilliseconds + sinceLastRow(now)
+        usage.elapsedMilliseconds + unsettledMilliseconds + sinceLastRow(now)
     }
 
     /// What the running clock adds between the last row and a moment.

@@ -132,6 +132,17 @@ public enum LedgerEvent: Sendable, Equatable {
         return reason
     }
 
+    /// Whether only a run writes it: others write some rows while no run is on, and a run that was cut off has
+    /// no end in the record.
+    var showsRun: Bool {
+        switch self {
+        case .other, .retirement: false
+        case .examStarted(let record): record.purpose != .final
+        case .examEnded(let record): record.purpose != .final
+        default: true
+        }
+    }
+
     /// The kind, as the ledger spells it.
     public var kind: String {
         switch self {

@@ -25,6 +25,9 @@ final class Sandbox {
     private var reason: ExitKind?
     private var wasRequested = false
     private(set) var isFrozen = false
+    private var frozenSince: MonotonicTime?
+    // When its time is over, unless it is frozen before.
+    private var wallEnd: MonotonicTime
     private var tokens: [EventLoop.Token] = []
     // The next look at each limit that is looked at again and again.
     private var checks: [ExitKind: EventLoop.Token] = [:]
@@ -52,6 +55,7 @@ final class Sandbox {
         self.group = group
         self.onGone = onGone
         budget = OutputBudget(cap: plan.limits.output.bytes)
+        wallEnd = started.beginning.advanced(by: .milliseconds(plan.limits.wallClock.count))
     }
 
     /// Begins to watch: the private socket, the process, streams to the client's ends, the limits.
@@ -70,8 +74,7 @@ final class Sandbox {
         budget.onExcess = { [unowned self] in
             if plan.limits.killsOnOutput { stop(for: .output) }
         }
-        let wall = started.beginning.advanced(by: .milliseconds(plan.limits.wallClock.count))
-        tokens.append(loop.at(wall) { [unowned self] in stop(for: .wallClock) })
+        watchWallClock()
         watchUse()
         watchIdleness()
     }
@@ -82,6 +85,7 @@ final class Sandbox {
         guard !Layer.freeze.isOmitted else { return }
         // Before it is so: a group whose processes resist is thawed again when it is given back.
         isFrozen = true
+        frozenSince = frozenSince ?? .now
         try group.freeze()
     }
 
@@ -89,6 +93,12 @@ final class Sandbox {
         try group.thaw()
         isFrozen = false
         budget.lastOutput = .now  // nobody can print while frozen
+        // Nor use the time.
+        if let since = frozenSince {
+            wallEnd = wallEnd.advanced(by: MonotonicTime.now.since(since))
+        }
+        frozenSince = nil
+        watchWallClock()
     }
 
     func resize(rows: UInt16, columns: UInt16) throws(SystemError) {
@@ -133,6 +143,15 @@ final class Sandbox {
             } catch {
                 stop(for: .setup)
             }
+        }
+    }
+
+    private func watchWallClock() {
+        guard !tokens.isEmpty else { return }  // it has ended
+        loop.forget(checks[.wallClock])
+        checks[.wallClock] = loop.at(wallEnd) { [unowned self] in
+            // It goes on when it is thawed.
+            if !isFrozen { stop(for: .wallClock) }
         }
     }
 

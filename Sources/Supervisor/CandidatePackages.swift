@@ -52,7 +52,8 @@ struct CandidatePackages {
         let bytes = try directory.read(
             path.text,
             "read the list of packages",
-            limit: PackageList.largestSize
+            limit: PackageList.largestSize,
+            namedBy: "candidate.packages"
         )
         let list = try workspace { () throws(WorkspaceError) in
             try PackageList(

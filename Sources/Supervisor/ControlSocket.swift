@@ -16,10 +16,15 @@ enum ControlVerb: String {
 /// It is bound and reached through its directory's descriptor: a socket's own path may have no more
 /// than 107 bytes (unix(7), `sun_path`), and a state directory may lie deeper.
 enum ControlFile {
+    /// Of a run.
     static let name = "control.sock"
+    /// Of a preparation.
+    static let preparing = "prepare.sock"
 
     /// A path of few bytes, good as long as the descriptor is open.
-    static func path(in folder: borrowing Descriptor) -> String { "\(folder.procPath)/\(name)" }
+    static func path(of name: String, in folder: borrowing Descriptor) -> String {
+        "\(folder.procPath)/\(name)"
+    }
 }
 
 /// Asks a running supervisor, as root or as the supervisor's user.
@@ -31,7 +36,7 @@ public enum ControlClient {
     ///   - id: the experiment.
     ///   - layout: where its state lies.
     ///   - members: what the verb needs beside its name.
-    /// - Returns: the answer; nil when no supervisor runs.
+    /// - Returns: the answer of the supervisor of a run or of a preparation; nil when neither runs.
     /// - Throws: ``SupervisorError``, also where a supervisor runs and does not answer.
     public static func ask(
         _ verb: String,
@@ -39,10 +44,24 @@ public enum ControlClient {
         layout: StateLayout,
         with members: [String: JSONValue] = [:]
     ) throws(SupervisorError) -> JSONValue? {
+        for name in [ControlFile.name, ControlFile.preparing] {
+            if let answer = try ask(verb, of: id, at: name, layout, members) { return answer }
+        }
+        return nil
+    }
+
+    private static func ask(
+        _ verb: String,
+        of id: String,
+        at name: String,
+        _ layout: StateLayout,
+        _ members: [String: JSONValue]
+    ) throws(SupervisorError) -> JSONValue? {
         let loop = EventLoop()
         let question = try ControlQuestion(
             verb,
             of: id,
+            at: name,
             layout: layout,
             loop: loop,
             with: members
@@ -83,6 +102,7 @@ final class ControlQuestion {
     init(
         _ verb: String,
         of id: String,
+        at name: String = ControlFile.name,
         layout: StateLayout,
         loop: EventLoop,
         with members: [String: JSONValue] = [:]
@@ -94,7 +114,7 @@ final class ControlQuestion {
             let folder = try Descriptor.open(layout.experiment(id), [.path, .directory])
             try ask(
                 members.merging(["verb": .string(verb)]) { $1 },
-                on: UnixListener.connect(path: ControlFile.path(in: folder))
+                on: UnixListener.connect(path: ControlFile.path(of: name, in: folder))
             )
         } catch {
             // Too many wait to be accepted: nobody takes what they ask. The deadline says so.

@@ -102,6 +102,8 @@ extension Supervision {
             }
             defer { models?.onGapInExam = { _ in } }
             onStart(run)
+            settledRollouts = { [unowned run] in run.settled }
+            defer { settledRollouts = nil }
             let before = models?.sharedRefusals ?? 0
             let report = try run.run()
             // One side could spend what the other one then lacks, and win by it.

@@ -81,6 +81,8 @@ extension Supervision {
         goesOn: () throws(SupervisorError) -> Bool = { () throws(SupervisorError) in true },
         onStart: (ExamRun) -> Void = { _ in }
     ) throws(SupervisorError) -> Benchmarks.ExamReport? {
+        isExamining = true
+        defer { isExamining = false }
         guard split == .test else {
             let report = try runExam(split, tasks, arms, onStart: onStart)
             try recordModelUsage(iteration: iteration)

@@ -407,7 +407,7 @@ public final class LoopShell {
         supervision.models?.forgetListeners()
         control?.close()
         control = nil
-        try removeControl()
+        try supervision.removeSocket(ControlFile.name)
         if failure == nil { try supervision.prune(progress: progress) }
         try supervision.notifier?.settle()
         try endPublishing()

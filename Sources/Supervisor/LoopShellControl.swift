@@ -11,29 +11,18 @@ internal import Workspace
 
 extension LoopShell {
     func openControl() throws(SupervisorError) {
-        // The ledger's lock is ours, so a socket file that exists belongs to a dead run.
-        try removeControl()
-        let id = supervision.inputs.experiment.id
-        control = try system("open the control socket", supervision.layout.control(id)) {
-            () throws(SystemError) in
-            let folder = try Descriptor.open(
-                supervision.layout.experiment(id),
-                [.read, .directory]
-            )
-            return try RequestSocket(
-                path: ControlFile.path(in: folder),
-                loop: supervision.loop,
-                onRequest: { [unowned self] number, bytes in takeControl(number, bytes) },
-                onEnd: { [unowned self] number in
-                    forgetAsker(number)
-                    do throws(SupervisorError) {
-                        try holds.remove(number, freezing: changeHolds)
-                    } catch {
-                        fail(error)
-                    }
+        control = try supervision.openSocket(
+            ControlFile.name,
+            onRequest: { [unowned self] number, bytes in takeControl(number, bytes) },
+            onEnd: { [unowned self] number in
+                forgetAsker(number)
+                do throws(SupervisorError) {
+                    try holds.remove(number, freezing: changeHolds)
+                } catch {
+                    fail(error)
                 }
-            )
-        }
+            }
+        )
         signals = try system("watch signals", "SIGINT, SIGTERM") { () throws(SystemError) in
             try SignalDescriptor([1, 2, 15])
         }
@@ -46,18 +35,6 @@ extension LoopShell {
                 post(.stop(reason: "a signal asked for the end"))
             }
         case .none: break
-        }
-    }
-
-    /// Removes the socket's file, which outlives whoever bound it.
-    func removeControl() throws(SupervisorError) {
-        let folder = supervision.layout.experiment(supervision.inputs.experiment.id)
-        try system("remove the control socket", folder) { () throws(SystemError) in
-            do throws(SystemError) {
-                try Descriptor.open(folder, [.read, .directory]).remove(ControlFile.name)
-            } catch {
-                guard error.isMissing else { throw error }
-            }
         }
     }
 
@@ -99,7 +76,7 @@ extension LoopShell {
             "ok": true, "phase": .string(machine.phase.rawValue),
             "paused": .bool(machine.state.isPaused), "frozen": .bool(isFrozen),
             "waiting": (turn.examWait ?? turn.agentWait).map { .object($0.members) } ?? .null,
-            "agent_time": supervision.agentTime,
+            "agent_time": supervision.agentTime, "exam": supervision.examStanding,
         ]
     }
 

@@ -80,6 +80,22 @@ public struct Preparation {
         try requireSame(genesis)
         try supervision.joinTurns()
         try supervision.requireOwnSplit()
+        let control = try PreparationControl(supervision)
+        do throws(SupervisorError) { try examine(state, genesis) } catch {
+            // What went wrong first is what a person needs to read.
+            do throws(SupervisorError) { try control.end() } catch {}
+            throw error
+        }
+        try control.end()
+        try supervision.renderForOperator(try replayed().content)
+        // Before the first run: what was agreed on, and what the template scores.
+        try supervision.keepCheckpoint(progress: progress)
+    }
+
+    private func examine(
+        _ state: CampaignState,
+        _ genesis: GenesisRecord
+    ) throws(SupervisorError) {
         if state.baseline == nil { try examineBaseline(genesis) }
         for floor in supervision.inputs.benchmark.floors
         where !state.floors.contains(where: { $0.name == floor.name }) {
@@ -90,9 +106,6 @@ public struct Preparation {
         {
             try examineOracle(oracle, genesis)
         }
-        try supervision.renderForOperator(try replayed().content)
-        // Before the first run: what was agreed on, and what the template scores.
-        try supervision.keepCheckpoint(progress: progress)
     }
 
     private func replayed() throws(SupervisorError) -> CampaignState {

@@ -48,6 +48,10 @@ public final class Supervision {
     var sealedStore: SealedStore?
     /// The last exam that a row announced, with the number of that row.
     var announced: (record: ExamStartedRecord, number: Int)?
+    /// Whether an exam runs or waits for its turn.
+    var isExamining = false
+    /// How many rollouts of the exam that runs have an outcome; nil where none runs.
+    var settledRollouts: (() -> Int)?
     /// The train tasks, once the genesis row is known.
     public internal(set) var trainTasks: [TaskID] = []
     /// The sealed tasks that are held back for the final tier.

@@ -11,15 +11,17 @@ extension UserFolder {
     ///   - name: its path beneath the folder.
     ///   - operation: what is being done, for errors.
     ///   - limit: the most bytes.
+    ///   - key: the key of the configuration that names it, if one does.
     /// - Returns: its bytes.
     /// - Throws: ``SupervisorError``.
     func read(
         _ name: String,
         _ operation: String = "read a file",
-        limit: Int = largestFile
+        limit: Int = largestFile,
+        namedBy key: String? = nil
     ) throws(SupervisorError) -> [UInt8] {
         do throws(SystemError) { return try contents(of: name, limit: limit) } catch {
-            throw refusal(of: name, operation, error, limit: limit)
+            throw refusal(of: name, operation, error, limit: limit, namedBy: key)
         }
     }
 
@@ -28,7 +30,8 @@ extension UserFolder {
         of name: String,
         _ operation: String,
         _ error: SystemError,
-        limit: Int = largestFile
+        limit: Int = largestFile,
+        namedBy key: String? = nil
     ) -> SupervisorError {
         guard let (reason, remedy) = explanation(of: error, limit: limit) else {
             return SupervisorError(error, operation, "\(path)/\(name)")
@@ -38,7 +41,10 @@ extension UserFolder {
             operation: operation,
             location: "\(path)/\(name)",
             reason: reason,
-            remedy: remedy
+            remedy: key.map {
+                // Another directory is not what the key asks for.
+                (error.isMissing ? "write it" : remedy) + ", or remove the key \($0)"
+            } ?? remedy
         )
     }
 

@@ -73,6 +73,11 @@ extension EndToEnd {
             try Self.finish(night)
             try Self.expectKept(rows, night)
             try night.expectSettled()
+            // What the exam that was cut off can have told is charged, as of one that ended.
+            let charged = try night.bodies(.void).compactMap {
+                $0["bits"]?["channels"]?.numberValue
+            }
+            #expect(charged == (point == .firstSealed ? [4] : []), "\(charged)")
             try before.expectNone(night)
         }
 

@@ -118,6 +118,39 @@ extension EndToEnd {
         }
 
         @Test(
+            "status says what prepare does and how far it is, and no run can be stopped meanwhile"
+        )
+        func standing() throws {
+            let night = try Night()
+            try night.set(up: Configuration())
+            let text = try Stage.fixtureText("sums/agent.py")
+            try (text + "\nimport time\ntime.sleep(0.5)\n").write(toFile: night.agentFile)
+            let running = try night.start(["prepare", night.directory])
+            try running.waitFor(Self.exams[0])
+            let told = try night.done(["status", night.directory, "--json"])
+            let status = try JSONValue(parsing: Array(told.output.utf8), limits: .document)
+            #expect(status["phase"] == "preparing" && status["running"] == false, "\(told)")
+            let exam = try #require(status["exam"])
+            #expect(exam["purpose"] == "baseline" && exam["split"] == "train" && exam["count"] == 8)
+            #expect((0...8).contains(exam["done"]?.intValue ?? -1), "\(exam)")
+            try running.waitFor(Self.exams[1])
+            let words = try night.done(["status", night.directory]).output
+            #expect(words.contains("baseline exam over the test split, "), "\(words)")
+            #expect(words.contains(" of 4 rollouts done") && !words.contains("cut off"), "\(words)")
+            for verb in [["stop"], ["pause"], ["extend", "--iterations", "1"]] {
+                let ended = try night.run([verb[0], night.directory] + verb.dropFirst())
+                #expect(ended.code != 0, "\(ended)")
+                #expect(ended.notes.contains("the experiment is being prepared"), "\(ended)")
+                #expect(ended.output.isEmpty, "\(ended)")
+            }
+            #expect(try running.waitForEnd().code == 0)
+            let after = try night.done(["status", night.directory, "--json"])
+            let done = try JSONValue(parsing: Array(after.output.utf8), limits: .document)
+            #expect(done["phase"] == "prepared" && done["exam"] == .null)
+            #expect(!FileManager.default.fileExists(atPath: "\(try night.folder())/prepare.sock"))
+        }
+
+        @Test(
             "an examiner killed in any exam of prepare voids it, and it is run again, on the record"
         )
         func killedExaminer() throws {

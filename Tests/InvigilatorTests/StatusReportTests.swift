@@ -87,6 +87,27 @@ import Testing
         #expect(status["frozen"] == true)
     }
 
+    @Test("a preparation says which exam runs and how far it is, and is neither a run nor cut off")
+    func preparing() throws {
+        let exam: JSONValue = ["purpose": "baseline", "split": "test", "done": 3, "count": 29]
+        let answer: JSONValue = [
+            "ok": true, "phase": "preparing", "paused": false, "waiting": nil, "exam": exam,
+        ]
+        let begun = Array(Campaign.rows.prefix(1))
+        let status = try report(of: Campaign(rows: begun), control: answer)
+        #expect(status.json["phase"] == "preparing" && status.json["running"] == false)
+        #expect(status.json["exam"] == exam && status.json["frozen"] == .null)
+        let line = "preparing; baseline exam over the test split, 3 of 29 rollouts done"
+        #expect(status.text.contains(line), "\(status.text)")
+        #expect(!status.text.contains("cut off"), "\(status.text)")
+        #expect(
+            status.prometheus.contains("invigilator_run_active{experiment=\"0123456789abcdef\"} 0")
+        )
+        // Nobody prepares: then it was cut off.
+        let cut = try report(of: Campaign(rows: begun))
+        #expect(cut.json["exam"] == .null && cut.text.contains("preparing was cut off"))
+    }
+
     @Test("a run that nobody ended is called interrupted, with what to do")
     func interruptedRun() throws {
         let rows = Array(Campaign.rows.dropLast())

@@ -62,6 +62,32 @@ struct LoopRunTests {
         #expect(bench.ended == .timeSpent)
     }
 
+    @Test("the time between a run that was cut off and the next one is no running time")
+    func timeOfNobody() throws {
+        var bench = try started { $0.runMilliseconds = 60_000 }
+        try bench.request(#"{"verb":"learn","text":"a"}"#)
+        try bench.tick(20_000)
+        try bench.request(#"{"verb":"learn","text":"b"}"#)
+        let used = bench.machine.state.usage.elapsedMilliseconds
+        #expect(used >= 20_000 && used < 30_000)
+        // Killed; a day later the operator writes a row, and starts again.
+        let day: Int64 = 86_400_000
+        var more = BudgetExtension()
+        more.iterations = 1
+        more.by = "uid 0"
+        var rows = bench.rows
+        rows.append(Bench.row(rows.count + 1, bench.now + day, more.event))
+        var again = try Bench(rows: rows)
+        #expect(again.machine.state.usage.elapsedMilliseconds == used)
+        try again.send(.start)
+        #expect(again.machine.state.usage.elapsedMilliseconds == used)
+        #expect(again.ended == nil && again.isAgentRunning)
+        // A row of the operator's while a run is on takes no time from the budget's clock.
+        try again.tick(10_000)
+        let moment = Moment(milliseconds: again.now)
+        #expect(again.machine.state.elapsedMilliseconds(at: moment) == used + 10_000)
+    }
+
     @Test("a paused run freezes the agent and begins no exam; a resumed one goes on")
     func pause() throws {
         var bench = try started()

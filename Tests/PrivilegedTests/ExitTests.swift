@@ -136,7 +136,33 @@ extension Privileged {
             }
         }
 
-        @Test("the wall clock ends what waits and what spins, frozen time included")
+        @Test("the clock of a sandbox stands still while it is frozen, and goes on where it stood")
+        func frozenWallClock() throws {
+            try Lab.run { lab in
+                let plan = try Plans.candidate().with { $0.limits.wallClock = Milliseconds(1000) }
+                let guest = try lab.start(
+                    plan,
+                    [try lab.rootTree()],
+                    [Lab.candidateProbe, "tick", "1"]
+                )
+                // More than its whole time, in two parts.
+                for _ in 0..<2 {
+                    try guest.sandbox.freeze()
+                    let end = MonotonicTime.now.advanced(by: .milliseconds(800))
+                    while MonotonicTime.now < end {
+                        try lab.client.loop.turn(atMost: .milliseconds(50))
+                    }
+                    #expect(guest.exit == nil, "it has run for no second")
+                    try guest.sandbox.thaw()
+                }
+                try guest.waitForEnd()
+                #expect(guest.exit?.kind == .wallClock)
+                let wall = guest.exit?.wallMicroseconds ?? 0
+                #expect(wall >= 2_600_000 && wall < 20_000_000, "\(wall) us")
+            }
+        }
+
+        @Test("the wall clock ends what waits and what spins")
         func wallClock() throws {
             try Lab.run { lab in
                 for verb in ["wait", "spin"] {
