@@ -213,7 +213,7 @@ let package = Package(
             name: "EgressBroker",
             dependencies: [
                 "BrokerProtocol", "HTTPFront", "HostKernel", "LinuxKernel", "ModelDialects",
-                "StrictJSON",
+                "SandboxPlan", "StrictJSON",
                 crypto,
                 nioSSL, httpClient,
             ] + nio,

@@ -1,6 +1,7 @@
 internal import BrokerProtocol
 internal import NIOCore
 internal import NIOPosix
+internal import SandboxPlan
 
 /// A connection as bytes in and bytes out.
 typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
@@ -85,8 +86,9 @@ struct ListenerService: Sendable {
         desk.trace?.close()
     }
 
+    // A Unix socket stands for the address that clients are told.
     private var hosts: Set<String> {
-        guard let port = listener.channel.localAddress?.port else { return [] }
+        let port = listener.channel.localAddress?.port ?? Int(NetworkView.port)
         return ["127.0.0.1:\(port)", "localhost:\(port)"]
     }
 

@@ -47,22 +47,6 @@ public struct UnixListener: ~Copyable {
 }
 
 extension Descriptor {
-    /// Has descriptors that the other end sends refused there (SO_PASSRIGHTS, unix(7)).
-    ///
-    /// Who receives one closes it at last, and is kept for as long as the sender likes: the end of a
-    /// TCP connection waits for what was not read, where its owner asked for that (SO_LINGER,
-    /// socket(7)). Kernels before 6.16 do not know how to refuse.
-    ///
-    /// - Throws: ``SystemError``.
-    public borrowing func refuseDescriptors() throws(SystemError) {
-        let socket = number
-        do throws(SystemError) {
-            try result("setsockopt", "SO_PASSRIGHTS") { clx_refuse_descriptors(socket) }
-        } catch {
-            guard error.number == ENOPROTOOPT else { throw error }
-        }
-    }
-
     /// Ends both directions of a connected socket, for every holder of it (shutdown(2)).
     ///
     /// - Throws: ``SystemError``.

@@ -304,6 +304,13 @@ enum Session {
                     + " be told live is not bounded"
             )
         }
+        if !inputs.plans.internet.isEmpty {
+            StandardError.print(
+                "INTERNET SOCKETS in sandboxes that know sealed tasks"
+                    + " (\(inputs.plans.internet.joined(separator: ", "))): what the host's counters of"
+                    + " sockets tell coding agents is not bounded"
+            )
+        }
         return supervision
     }
 

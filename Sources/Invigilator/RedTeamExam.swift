@@ -17,7 +17,9 @@ struct RedTeamExam {
     private let files: [ExamFile]
 
     private static let folder = "templates/red-team/"
-    private static let shim = ["run.py", "lib/invigilator_agent/__init__.py"]
+    private static let shim = [
+        "run.py", "lib/invigilator_agent/__init__.py", "lib/invigilator_agent/endpoint.py",
+    ]
     private static let frames = "lib/invigilator_agent/frames.py"
     private static let python = ["/usr/bin/python3", "-I", "-S", "-B"]
     // Longer than a loaded host takes to start Python; one attack waits for its end.

@@ -175,6 +175,12 @@ package struct StatusReport {
                         + " channels are not bounded"
                 )
             }
+            if !genesis.internet.isEmpty {
+                warnings.append(
+                    "internet sockets of \(genesis.internet.joined(separator: ", ")): what the host's counters of"
+                        + " sockets tell coding agents is not bounded"
+                )
+            }
             if genesis.assurance != "full" {
                 warnings.append("the host's assurance level was \(genesis.assurance), not full")
             }

@@ -208,7 +208,7 @@ extension CampaignState {
         }
         let channels = record.split == .test ? genesis?.liveChannels ?? .closed : .closed
         guard record.liveChannels == channels else {
-            throw Contradiction("it froze others than the genesis row says")
+            throw Contradiction("it leaves other channels open than the genesis row says")
         }
     }
 

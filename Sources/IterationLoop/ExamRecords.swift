@@ -27,12 +27,13 @@ public enum ExamPurpose: String, Sendable, CaseIterable {
     case confirm
 }
 
-/// Whether what runs beside a sealed exam could be told something while it ran.
+/// Whether a coding agent could be told something of a sealed exam by other ways than answers.
 public enum LiveChannels: String, Sendable {
-    /// Every coding agent of the host stood still.
+    /// Every coding agent of the host stood still, and nobody who knew a task had internet sockets.
     case closed
-    /// Those of other experiments ran (`isolation: experiment`): nobody counts what they can have been told,
-    /// and the bits of a release bound answers alone.
+    /// Coding agents of other experiments ran (`isolation: experiment`), or candidates or examiners had
+    /// internet sockets, of which the kernel counts for the whole host: nobody counts what can have been
+    /// told, and the bits of a release bound answers alone.
     case unbounded
 }
 
@@ -323,5 +324,7 @@ extension BodyWriter {
 
 extension GenesisRecord {
     /// What sealed exams of this experiment leave open.
-    public var liveChannels: LiveChannels { isolation == .host ? .closed : .unbounded }
+    public var liveChannels: LiveChannels {
+        isolation == .host && internet.isEmpty ? .closed : .unbounded
+    }
 }

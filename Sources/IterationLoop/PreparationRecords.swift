@@ -45,6 +45,9 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
     public var agentDigest: CandidateDigest
     /// Whom sealed exams freeze; the whole host in rows that do not say.
     public var isolation = Isolation.host
+    /// Which of the roles that know a sealed task may make internet sockets: `candidate`, `examiner`; none
+    /// in rows that do not say.
+    public var internet: [String] = []
     /// What the gate's rules can be expected to do: an object; absent in rows of older versions.
     public var outlook: JSONValue?
 
@@ -112,6 +115,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         assurance = try reader.string("assurance")
         agentDigest = try reader.digest("agent_digest")
         isolation = try reader.optionalWord("isolation", Isolation.self) ?? .host
+        internet = try reader.optionalTexts("internet")
         outlook = try reader.optionalMember("outlook")
     }
 
@@ -146,6 +150,7 @@ public struct GenesisRecord: Sendable, Equatable, RowBody {
         writer.add("assurance", assurance)
         writer.add("agent_digest", agentDigest)
         if isolation != .host { writer.add("isolation", isolation.rawValue) }
+        if !internet.isEmpty { writer.add("internet", JSONValue(internet)) }
         if let outlook { writer.add("outlook", outlook) }
     }
 }

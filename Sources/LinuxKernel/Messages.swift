@@ -37,6 +37,41 @@ extension Descriptor {
         )
     }
 
+    /// Listens at a new name in a directory, non-blocking, for whoever reaches it (unix(7)).
+    ///
+    /// Bound by the name alone, because the other end is told what was bound (getpeername(2)); for that the
+    /// current directory becomes this one, and then `/`.
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func listen(at name: String) throws(SystemError) -> Descriptor {
+        let socket = Descriptor(adopting: try result("socket") { clx_unix_listener() })
+        let (directory, listener) = (number, socket.number)
+        // What it accepts inherits this.
+        try socket.refuseDescriptors()
+        try result("fchdir") { clx_fchdir(directory) }
+        // Safety: NUL-terminated copies for the length of each call.
+        try result("bind", name) { unsafe clx_unix_bind(listener, name, 256) }
+        try result("chdir") { unsafe clx_chdir("/") }
+        try setPermissions(0o666, of: name)
+        return socket
+    }
+
+    /// Has descriptors that the other end sends refused there (SO_PASSRIGHTS, unix(7)).
+    ///
+    /// Who receives one closes it at last, and is kept for as long as the sender likes: the end of a
+    /// TCP connection waits for what was not read, where its owner asked for that (SO_LINGER,
+    /// socket(7)). Kernels before 6.16 do not know how to refuse.
+    ///
+    /// - Throws: ``SystemError``.
+    public borrowing func refuseDescriptors() throws(SystemError) {
+        let socket = number
+        do throws(SystemError) {
+            try result("setsockopt", "SO_PASSRIGHTS") { clx_refuse_descriptors(socket) }
+        } catch {
+            guard error.number == ENOPROTOOPT else { throw error }
+        }
+    }
+
     /// The largest message of the protocols in this package, in bytes.
     public static let largestMessage = 256 * 1024
 

@@ -110,6 +110,9 @@ struct PlanEffects {
         case .endpoint:
             "loopback of its own network namespace, on 127.0.0.1:\(NetworkView.port) the broker; "
                 + "there is no other interface"
+        case .modelSocket:
+            "at the Unix socket /dev/\(NetworkView.socketName) the broker; loopback of its own network "
+                + "namespace is the only interface"
         case .host: "the host's network"
         }
     }

@@ -159,12 +159,12 @@ private struct LineDerivation {
             let numbers = failure.arguments.prefix(3).map { "\($0)" }.joined(separator: ", ")
             return refused("\(failure.call)(\(numbers))", "it is of no family that can be listed")
         }
-        let isDangerous = wanted == .netlinkRoute
+        let danger = resolved.policy.danger(of: wanted)
         return .init(
             key: "sockets",
             text: wanted.rawValue,
-            danger: isDangerous ? "it opens the kernel's parsers of netlink messages" : nil,
-            because: isDangerous ? "sockets.netlink-route" : nil,
+            danger: danger?.danger,
+            because: danger?.name,
             askers: [:]
         )
     }

@@ -37,6 +37,16 @@ static struct answer connect_to(int family, const char *address, int port, int k
     return answer;
 }
 
+static struct answer internet_socket(const char *variant) {
+    int family = strstr(variant, "-6") != NULL ? AF_INET6 : AF_INET;
+    int kind = strncmp(variant, "stream", 6) == 0 ? SOCK_STREAM : SOCK_DGRAM;
+    int file = socket(family, kind | SOCK_CLOEXEC, 0);
+    if (file < 0 && on_control() && errno == EAFNOSUPPORT) return lacks("IPv6");
+    struct answer answer = outcome(file, "socket");
+    if (file >= 0) close(file);
+    return answer;
+}
+
 static struct answer host_loopback(const char *variant) {
     (void)variant;
     return connect_to(AF_INET, "127.0.0.1", atoi(setting("tcp-port")), SOCK_STREAM);
@@ -153,6 +163,20 @@ static struct answer take_port(const char *variant) {
         port = ntohs(at.sin_port);
     }
     return outcome(sharing_listener(port), "bind");
+}
+
+static struct answer take_socket(const char *variant) {
+    (void)variant;
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const char *path = on_control() ? joined(setting("writable"), "model") : "/dev/model";
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    int first = on_control() ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : 0;
+    if (first < 0 || (on_control() && bind(first, (struct sockaddr *)&at, sizeof at) != 0))
+        return broken("bind");
+    if (unlink(at.sun_path) != 0) return refused("unlink");
+    int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (file < 0) return refused("socket");
+    return outcome(bind(file, (struct sockaddr *)&at, sizeof at), "bind");
 }
 
 // A listener is who it serves: whoever holds it takes the questions of others; and a socket that keeps
@@ -335,6 +359,7 @@ static struct answer find_key(const char *variant) {
 }
 
 const struct probe endpoint_probes[] = {
+    {"endpoint.internet-socket", internet_socket},
     {"endpoint.host-loopback", host_loopback},
     {"endpoint.host-loopback-6", host_loopback_6},
     {"endpoint.metadata", metadata},
@@ -344,6 +369,7 @@ const struct probe endpoint_probes[] = {
     {"endpoint.hypervisor", hypervisor},
     {"endpoint.add-route", add_route},
     {"endpoint.take-port", take_port},
+    {"endpoint.take-socket", take_socket},
     {"endpoint.held-socket", held_socket},
     {"endpoint.find-broker", find_broker},
     {"endpoint.find-key", find_key},

@@ -7,6 +7,7 @@ struct Genesis {
     var benchmark: String?
     var assurance: String?
     var isolation: String?
+    var internet: [String] = []
     var benchmarkDigest: String?
     var configDigest: String?
     var agentDigest: String?
@@ -27,6 +28,7 @@ struct Genesis {
         benchmark = body.text("benchmark")
         assurance = body.text("assurance")
         isolation = body.text("isolation")
+        internet = body.texts("internet")
         benchmarkDigest = body.text("benchmark_digest")
         configDigest = body.text("config_digest")
         agentDigest = body.text("agent_digest")

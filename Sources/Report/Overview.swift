@@ -19,7 +19,7 @@ struct Overview {
             <p class="kicker">Invigilator report</p>
             <h1>\(genesis.experiment ?? "unnamed experiment")</h1>
             <p class="sub">benchmark <b>\(genesis.benchmark ?? "not recorded")</b> · assurance \
-            <b>\(genesis.assurance ?? "not recorded")</b> · \(isolation)\(span)</p>
+            <b>\(genesis.assurance ?? "not recorded")</b> · \(isolation)\(internet)\(span)</p>
             \(seal)
             \(alarms)
             <ul class="tiles">
@@ -35,6 +35,15 @@ struct Overview {
         return """
             isolation <b>\(isolation)</b>: other coding agents of the host ran beside sealed exams, live \
             channels are not bounded · 
+            """
+    }
+
+    private var internet: Markup {
+        let roles = chronicle.genesis.internet
+        if roles.isEmpty { return "" }
+        return """
+            internet sockets of <b>\(roles.joined(separator: ", "))</b>: what the host's counters of sockets \
+            told coding agents is not bounded · 
             """
     }
 

@@ -38,7 +38,7 @@ extension LaunchFailure {
     }
 }
 
-/// The plan's endpoint in the network namespace of this process, for a plan that has one.
+/// The plan's endpoint in the network namespace of this process, for a plan that has one there.
 func openEndpoint(of plan: SandboxPlan) throws(SystemError) -> Held? {
     plan.network == .endpoint ? Held(try .loopbackListener(port: NetworkView.port)) : nil
 }

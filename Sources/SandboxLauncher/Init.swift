@@ -2,7 +2,7 @@
 //
 // Order: group (before the control-group namespace, or the group's name would show inside); every
 // descriptor that this sandbox does not need is closed (the launcher's copy has those of other
-// sandboxes); the id maps; loopback and host name; the root; pivot; reading back; the payload; and
+// sandboxes); the model's socket in the sandbox's `/dev`; the id maps; loopback and host name; the root; pivot; reading back; the payload; and
 // then no capability. Init is static code of ours that reads nothing from the payload.
 
 internal import LauncherProtocol
@@ -32,9 +32,10 @@ struct InitContext {
         var clock = StepClock()
         do throws(LaunchFailure) {
             try enterGroup()
+            let socket = try openModelSocket()
             try takeIdentity(&clock)
             let (procfs, master) = try buildRoot(&clock)
-            try superviseInside(procfs, master, &clock)
+            try superviseInside(procfs, master, socket, &clock)
         } catch {
             // The launcher sees the closed socket if even this cannot be said.
             do throws(SystemError) {
@@ -55,6 +56,14 @@ struct InitContext {
             if let rootTree { kept.add(rootTree.tree.root) }
             for source in sources { if let source { kept.add(source.tree.root) } }
             if !Layer.descriptors.isOmitted { try DescriptorTable.closeAll(but: kept) }
+        }
+    }
+
+    // While we are still the launcher's user, who made the sandbox's `/dev` and owns it.
+    private func openModelSocket() throws(LaunchFailure) -> Held? {
+        guard plan.network == .modelSocket else { return nil }
+        return try attempt(.devices, "/dev/\(NetworkView.socketName)") { () throws(SystemError) in
+            Held(try devices.tree.root.listen(at: NetworkView.socketName))
         }
     }
 
@@ -158,6 +167,7 @@ struct InitContext {
     private func superviseInside(
         _ procfs: Held,
         _ master: Held?,
+        _ socket: Held?,
         _ clock: inout StepClock
     ) throws(LaunchFailure) {
         try attempt(.payload, "files of the network") { () throws(SystemError) in
@@ -166,7 +176,7 @@ struct InitContext {
         // Before the payload, which could take its port. Only root's launcher comes back from a network
         // that it entered, and opens the endpoint itself.
         let endpoint = try attempt(.payload, "endpoint") { () throws(SystemError) in
-            level == .full ? nil : try openEndpoint(of: plan)
+            socket != nil || level == .full ? socket : try openEndpoint(of: plan)
         }
         let start = try attempt(.payload, "payload") { () throws(SystemError) in
             try startPayload(procfs, master)

@@ -348,7 +348,7 @@ final class StartedInit {
     private var streams: Sandbox.Streams?
     /// The host's user that the payload is.
     var user: UInt32 = 0
-    /// The plan's endpoint, where init opened it.
+    /// The plan's endpoint, where init opened it: as a Unix socket always, on TCP where we cannot.
     private(set) var endpoint: Held?
 
     init(child: consuming ChildProcess, control: Held, streams: Sandbox.Streams?) {

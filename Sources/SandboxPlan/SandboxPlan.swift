@@ -249,11 +249,17 @@ public enum NetworkView: String, Sendable, Equatable, CaseIterable {
     case loopback
     /// The same, and on ``port`` of 127.0.0.1 a listener of which the supervisor gets the descriptor.
     case endpoint
+    /// As ``loopback``, and the listener is the Unix socket ``socketName`` in `/dev`: whoever knows a sealed
+    /// task reaches its model without an internet socket, whose ports one table of the kernel hands out to
+    /// all sandboxes of the host (net/ipv4/inet_hashtables.c, `table_perturb`).
+    case modelSocket = "model-socket"
     /// The host's, which the broker alone has.
     case host
 
     /// The endpoint's TCP port, the same in each sandbox: a number that varied would tell something.
     public static let port: UInt16 = 8377
+    /// The endpoint's name in `/dev`, where it is a Unix socket.
+    public static let socketName = "model"
 
     /// The files of `/proc/self/net` that a payload can read; each tells of its own network alone.
     ///

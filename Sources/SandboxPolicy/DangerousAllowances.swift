@@ -1,6 +1,6 @@
 internal import FilterLint
 internal import SandboxPlan
-internal import SeccompCompiler
+public import SeccompCompiler
 internal import StrictYAML
 
 // What needs a reason. What no policy can allow (RefusedCalls, ArgumentRule, PlanInvariants) is not here, nor
@@ -11,6 +11,7 @@ extension SandboxPolicy {
     /// - Parameter groups: the groups of system calls by name; one that is missing is another's problem.
     /// - Returns: each allowance once.
     public func dangerousAllowances(groups: [String: SyscallGroup]) -> [DangerousAllowance] {
+        let families = sockets.compactMap(danger)
         var found = levels + procfs + mounts.flatMap(dangers) + families + ceilings
         let names = CallDanger.all.filter { $0.applies(self) }
         for (call, place, isAllowed) in allowedCalls(groups) {
@@ -131,15 +132,27 @@ extension SandboxPolicy {
         return found
     }
 
-    private var families: [DangerousAllowance] {
-        guard sockets.contains(.netlinkRoute) else { return [] }
-        return [
-            DangerousAllowance(
-                name: "sockets.netlink-route",
-                danger: "it opens the kernel's parsers of netlink messages (netlink(7))",
-                place: place(of: "sockets")
-            )
-        ]
+    /// What is dangerous where this policy lists a family of sockets; nil where nothing is.
+    ///
+    /// - Parameter family: the family, which need not be listed.
+    /// - Returns: the allowance that needs a reason.
+    public func danger(of family: SocketFamily) -> DangerousAllowance? {
+        let danger: String
+        switch family {
+        case .netlinkRoute:
+            danger = "it opens the kernel's parsers of netlink messages (netlink(7))"
+        case .inet, .inet6:
+            guard [.candidate, .examiner].contains(role) else { return nil }
+            danger =
+                "its ports come from a table of the whole host, which the coding agent reads by its own "
+                + "(net/ipv4/inet_hashtables.c), and the kernel counts its packets for the whole host"
+        case .unix: return nil
+        }
+        return DangerousAllowance(
+            name: "sockets.\(family.rawValue)",
+            danger: danger,
+            place: place(of: "sockets")
+        )
     }
 
     private var ceilings: [DangerousAllowance] {

@@ -154,7 +154,7 @@ struct PolicyLint {
                 policy.place(of: "network"),
                 "the host's network is the broker's, and nobody else's",
                 remedy: policy.role == .broker
-                    ? "write network: host" : "write loopback or endpoint"
+                    ? "write network: host" : "write loopback, endpoint or model-socket"
             )
         }
     }

@@ -291,6 +291,9 @@ public struct ExperimentPlans: Sendable {
     /// Complete where neither has a procfs, in which each look-up takes one more.
     let objects: (candidate: UInt32, examiner: UInt32, areComplete: Bool)
 
+    /// Which of the roles that know a sealed task may make internet sockets, as the record names them.
+    public let internet: [String]
+
     /// Every plan.
     var all: [CompiledPlan] { [coding, candidate, trainExaminer, testExaminer] }
 
@@ -396,6 +399,7 @@ public struct ExperimentPlans: Sendable {
             candidate.limits.objects, lastExaminer.limits.objects,
             candidate.proc == .none && lastExaminer.proc == .none
         )
+        internet = [candidate, lastExaminer].filter(\.landlock.allowsTCP).map { "\($0.role)" }
         self.agreed = agreed
     }
 }

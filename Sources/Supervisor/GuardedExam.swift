@@ -111,9 +111,11 @@ extension Supervision {
                 report = try runExam(split, tasks, arms, onStart: onStart)
             } catch {
                 // What was begun may have written, however it ended.
+                try outwaitPorts()
                 try hide(traces)
                 throw error
             }
+            try outwaitPorts()
             try hide(traces)
         } catch {
             try guarded.release()
@@ -122,6 +124,27 @@ extension Supervision {
         try guarded.release()
         try recordModelUsage(iteration: iteration)
         return report
+    }
+
+    /// Whether coding agents can be told something of sealed exams by other ways than answers.
+    var liveChannels: LiveChannels {
+        turn.isolation == .host && inputs.plans.internet.isEmpty ? .closed : .unbounded
+    }
+
+    // The kernel draws a new salt for its table of ports every 10 s (net/core/secure_seq.c,
+    // EPHEMERAL_PORT_SHUFFLE_PERIOD); what was written there before is not found again.
+    private static let portsTime = Nanoseconds.milliseconds(10_500)
+
+    /// Keeps every coding agent waiting until no port tells of the exam any more, where those who knew its
+    /// tasks could choose some.
+    private func outwaitPorts() throws(SupervisorError) {
+        guard !inputs.plans.internet.isEmpty else { return }
+        var isOver = false
+        let token = loop.at(MonotonicTime.now.advanced(by: Self.portsTime)) { isOver = true }
+        defer { loop.forget(token) }
+        try system("wait until the host's ports are salted anew", "sealed exam") {
+            () throws(SystemError) in try loop.run(until: { isOver })
+        }
     }
 
     // A rollout of ours makes some seventy objects, and how many rollouts begin is the candidate's to say.

@@ -208,6 +208,7 @@ public struct Preparation {
             )
             record.finalCount = draw.final.count
             record.isolation = config.isolation
+            record.internet = inputs.plans.internet
             record.benchmarkDigest = inputs.benchmark.digest
             record.promotion = PromotionRules(config.promotion)
             record.surface = inputs.plans.surface.description
@@ -441,7 +442,7 @@ public struct Preparation {
         arms.more = more
         if split == .test {
             arms.trials = rules.trials
-            if supervision.turn.isolation != .host { start.liveChannels = .unbounded }
+            start.liveChannels = supervision.liveChannels
         }
         start.trials = arms.trials
         let mostTries = LoopRules(supervision.inputs.config).exams

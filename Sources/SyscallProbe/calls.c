@@ -272,6 +272,101 @@ static int abstract_socket(int count, char **words) {
     return 0;
 }
 
+// unix PATH: connects to a socket file, says what that calls itself, passes it a descriptor and a byte, and
+// tries to put another in its place.
+static int socket_file(int count, char **words) {
+    if (count != 1) return -1;
+    struct sockaddr_un address = {.sun_family = AF_UNIX}, peer = {0};
+    strncpy(address.sun_path, words[0], sizeof address.sun_path - 1);
+    socklen_t length = sizeof peer;
+    int file = socket(AF_UNIX, SOCK_STREAM, 0);
+    report("socket", file);
+    long connected = connect(file, (struct sockaddr *)&address, sizeof address);
+    report("connect", connected);
+    if (connected == 0) {
+        report("peer", getpeername(file, (struct sockaddr *)&peer, &length));
+        printf("peer-name=%s\n", peer.sun_path);
+        union { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; } control = {
+            .header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+        memcpy(CMSG_DATA(&control.header), &file, sizeof file);
+        struct iovec byte = {.iov_base = (char[]){'x'}, .iov_len = 1};
+        struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control,
+                                 .msg_controllen = sizeof control.room};
+        report("pass", sendmsg(file, &message, MSG_NOSIGNAL));
+    }
+    report("unlink", unlink(words[0]));
+    report("bind", bind(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address));
+    return 0;
+}
+
+// Where bit number `which` of a message about ports stands: an address that the host has once, for all sandboxes.
+static struct sockaddr_in port_place(int which) {
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(40000)};
+    place.sin_addr.s_addr = htonl(0x7f4d0001u + ((uint32_t)which << 8));
+    return place;
+}
+
+// ports-write BITS: for each bit that is set connects again and again to a port where nobody listens.
+static int write_ports(int count, char **words) {
+    if (count != 1) return -1;
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    report("socket", file);
+    for (int bit = 0; file >= 0 && words[0][bit] != 0; bit++) {
+        struct sockaddr_in place = port_place(bit);
+        for (int turn = 0; words[0][bit] == '1' && turn < 100; turn++)
+            if (connect(file, (struct sockaddr *)&place, sizeof place) == 0 || errno != ECONNREFUSED)
+                return report("connect", -1), 0;
+    }
+    return 0;
+}
+
+// ports-read COUNT: prints the source ports of connections to listeners of its own, before and after a line.
+static int read_ports(int count, char **words) {
+    if (count != 1) return -1;
+    int bits = atoi(words[0]), listeners[64];
+    for (int bit = 0; bit < bits && bit < 64; bit++) {
+        struct sockaddr_in place = port_place(bit);
+        listeners[bit] = socket(AF_INET, SOCK_STREAM, 0);
+        if (bind(listeners[bit], (struct sockaddr *)&place, sizeof place) != 0
+            || listen(listeners[bit], 8) != 0)
+            return report("listen", -1), 0;
+    }
+    for (int look = 0; look < 2; look++) {
+        for (int bit = 0; bit < bits && bit < 64; bit++) {
+            struct sockaddr_in place = port_place(bit), own;
+            socklen_t length = sizeof own;
+            int file = socket(AF_INET, SOCK_STREAM, 0);
+            if (connect(file, (struct sockaddr *)&place, sizeof place) != 0
+                || getsockname(file, (struct sockaddr *)&own, &length) != 0)
+                return report("connect", -1), 0;
+            printf("port.%d.%d=%d\n", look, bit, ntohs(own.sin_port));
+        }
+        printf("look.%d=OK\n", look);
+        fflush(stdout);
+        char byte;
+        if (look == 0 && read(0, &byte, 1) != 1) return 0;
+    }
+    return 0;
+}
+
+// datagrams COUNT: sends so many packets to itself.
+static int send_datagrams(int count, char **words) {
+    if (count != 1) return -1;
+    int file = socket(AF_INET, SOCK_DGRAM, 0);
+    report("socket", file);
+    struct sockaddr_in own = {.sin_family = AF_INET};
+    socklen_t length = sizeof own;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (file < 0 || bind(file, (struct sockaddr *)&own, sizeof own) != 0
+        || getsockname(file, (struct sockaddr *)&own, &length) != 0)
+        return 0;
+    long sent = 0;
+    for (long turn = 0; turn < atol(words[0]); turn++)
+        sent += sendto(file, "x", 1, 0, (struct sockaddr *)&own, length) == 1;
+    printf("sent=%ld\n", sent);
+    return 0;
+}
+
 // One number of a counter that the whole host shares, or two, by one call; also where it fails for a reason
 // of its own, which then is no failure here.
 static int unheard = -1;
@@ -350,4 +445,8 @@ const struct verb call_verbs[] = {{"call", call},
                                   {"connect", connect_to},
                                   {"tcp", tcp},
                                   {"abstract", abstract_socket},
+                                  {"unix", socket_file},
+                                  {"ports-write", write_ports},
+                                  {"ports-read", read_ports},
+                                  {"datagrams", send_datagrams},
                                   {NULL, NULL}};

@@ -96,7 +96,7 @@ struct PolicyProposalTests {
         ]
         let found = try proposal(lines, under: "candidate").lines
         #expect(found.map(\.text) == ["inet", "netlink-route"])
-        #expect(found.map(\.because) == [nil, "sockets.netlink-route"])
+        #expect(found.map(\.because) == ["sockets.inet", "sockets.netlink-route"])
     }
 
     @Test("a path that the host has and the sandbox does not is a mount for review")

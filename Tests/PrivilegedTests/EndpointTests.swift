@@ -1,3 +1,4 @@
+import Foundation
 import HostKernel
 import LauncherClient
 import LauncherProtocol
@@ -38,6 +39,145 @@ extension Privileged {
                 #expect(second.facts["connect"] == "ECONNREFUSED")
                 try first.sandbox.kill()
                 try first.waitForEnd()
+            }
+        }
+
+        private static let place = "/dev/\(NetworkView.socketName)"
+
+        @Test("who may know a sealed task has its model at a socket file, which it cannot replace")
+        func socketFile() throws {
+            try Lab.run { lab in
+                let plan = try Plans.candidateWithModel()
+                let guest = try lab.run(
+                    plan,
+                    [try lab.rootTree()],
+                    [Lab.candidateProbe, "unix", Self.place]
+                )
+                #expect(guest.facts["connect"] == "OK", "\(guest.text)")
+                #expect(guest.sandbox.endpoint != nil)
+                // What it is told of who listens is the same in each sandbox.
+                #expect(guest.facts["peer-name"] == NetworkView.socketName, "\(guest.text)")
+                #expect(["EPERM", "OK"].contains(guest.facts["pass"]), "\(guest.text)")
+                #expect(guest.facts["unlink"] == "EROFS" && guest.facts["bind"] == "EADDRINUSE")
+                let without = try lab.run(
+                    plan.with { $0.network = .loopback },
+                    [try lab.rootTree()],
+                    [Lab.candidateProbe, "unix", Self.place]
+                )
+                #expect(without.facts["connect"] == "ENOENT" && without.sandbox.endpoint == nil)
+            }
+        }
+
+        @Test("two sandboxes have two socket files")
+        func twoSocketFiles() throws {
+            try Lab.run { lab in
+                let plan = try Plans.candidateWithModel()
+                let first = try lab.start(
+                    plan,
+                    [try lab.rootTree()],
+                    [Lab.candidateProbe, "wait"]
+                )
+                try first.waitFor("waiting")
+                // Nobody listens at the first one's any more.
+                do { _ = try #require(first.sandbox.endpoint).take() }
+                let second = try lab.run(
+                    plan,
+                    [try lab.rootTree()],
+                    [Lab.candidateProbe, "unix", Self.place]
+                )
+                #expect(second.facts["connect"] == "OK")
+                try first.sandbox.kill()
+                try first.waitForEnd()
+            }
+        }
+
+        // What let candidates make internet sockets: the shipped policy of an older version.
+        private static func withInternet() throws -> SandboxPlan {
+            try Plans.candidateWithModel(changing: [
+                "network: model-socket": "network: endpoint",
+                "sockets: [unix]": "sockets: [unix, inet]",
+                "descriptors: { 3: frames }":
+                    "descriptors: { 3: frames }\nbecause: { sockets.inet: to show what it costs }",
+            ])
+        }
+
+        private static let message = Array("1011001110001011")
+
+        // What a coding agent reads in the ports of its own connections while a candidate runs between them.
+        private static func readBits(
+            _ lab: Lab,
+            _ plan: SandboxPlan
+        ) throws -> ([Character], Facts) {
+            let reader = try lab.start(
+                try Plans.coding(),
+                try lab.codingTrees(),
+                [Lab.codingProbe, "ports-read", "\(message.count)"]
+            )
+            try reader.waitFor("look.0")
+            let writer = try lab.run(
+                plan,
+                [try lab.rootTree()],
+                [Lab.candidateProbe, "ports-write", String(message)]
+            )
+            reader.send("\n")
+            try reader.waitForEnd()
+            let facts = reader.facts
+            let bits = try message.indices.map { bit -> Character in
+                let ports = try (0..<2).map { look in
+                    try #require(facts["port.\(look).\(bit)"].flatMap { Int($0) }, "\(facts)")
+                }
+                // Each connection moves the next port on by 2 to 16, and they wrap around.
+                let moved = (ports[1] - ports[0] + 28_232) % 28_232
+                return moved > 150 ? "1" : "0"
+            }
+            return (bits, writer.facts)
+        }
+
+        @Test(
+            "without internet sockets no candidate chooses the ports that a coding agent is given"
+        )
+        func ports() throws {
+            try Lab.run { lab in
+                // The kernel salts its table anew every 10 s; a look before and one after show noise.
+                var found: [Character] = []
+                for _ in 0..<4 where found != Self.message {
+                    let (bits, written) = try Self.readBits(lab, try Self.withInternet())
+                    #expect(written["socket"] == "OK", "\(written)")
+                    found = bits
+                }
+                #expect(found == Self.message, "with internet sockets the message arrives")
+                let (bits, written) = try Self.readBits(lab, try Plans.candidateWithModel())
+                #expect(written["socket"] == "EPERM", "\(written)")
+                #expect(bits != Self.message)
+            }
+        }
+
+        // The first column of each processor's line: packets that the whole host has taken (proc_net(5)).
+        private static func packets() throws -> Int {
+            try String(contentsOfFile: "/proc/net/softnet_stat", encoding: .utf8)
+                .split(separator: "\n")
+                .compactMap { $0.split(separator: " ").first }
+                .reduce(0) { sum, count in sum + (Int(count, radix: 16) ?? 0) }
+        }
+
+        @Test("without internet sockets no candidate counts up the packets of the whole host")
+        func datagrams() throws {
+            try Lab.run { lab in
+                func counted(_ plan: SandboxPlan) throws -> (Int, Facts) {
+                    let before = try Self.packets()
+                    let guest = try lab.run(
+                        plan,
+                        [try lab.rootTree()],
+                        [Lab.candidateProbe, "datagrams", "200000"]
+                    )
+                    return (try Self.packets() - before, guest.facts)
+                }
+                let (open, sent) = try counted(try Self.withInternet())
+                #expect(sent["sent"] == "200000", "\(sent)")
+                #expect(open >= 200_000, "with internet sockets the host's counter says \(open)")
+                let (closed, refused) = try counted(try Plans.candidateWithModel())
+                #expect(refused["socket"] == "EPERM" && refused["sent"] == nil, "\(refused)")
+                #expect(closed < 100_000, "other programs of the host sent \(closed)")
             }
         }
 

@@ -151,7 +151,9 @@ final class ExamHall {
     }
 
     private static func programs(_ setup: Setup) throws -> ExamPrograms {
-        let library = ["lib/invigilator_agent/__init__.py", "lib/invigilator_agent/frames.py"]
+        let library = ["__init__.py", "endpoint.py", "frames.py"].map {
+            "lib/invigilator_agent/\($0)"
+        }
         let own = ["examiner.py", "checks.py", "customers.py", "desk.py", "policy.md"]
         var examiner = try files(helpdesk, own)
         if let source = setup.examiner {

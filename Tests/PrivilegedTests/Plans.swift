@@ -15,6 +15,10 @@ enum Plans {
         try shippedCandidate().with { $0.proc = .pidOnly }
     }
     static func shippedCandidate() throws -> SandboxPlan { try resolved("candidate") }
+    /// A candidate that has a model; `changing` texts of its policy, the policy of somebody else.
+    static func candidateWithModel(changing texts: [String: String] = [:]) throws -> SandboxPlan {
+        try resolved("candidate-with-model", changing: texts)
+    }
     static func coding() throws -> SandboxPlan { try resolved("coding-agent") }
 
     /// An examiner that sees one split directory.
@@ -30,9 +34,26 @@ enum Plans {
         _ name: String,
         _ variables: PolicyVariables = PolicyVariables(),
         state: String = "/var/lib/invigilator",
-        showing paths: [String] = []
+        showing paths: [String] = [],
+        changing texts: [String: String] = [:]
     ) throws -> SandboxPlan {
-        let library = try PolicyLibrary(directory: Host.repository + "/policies")
+        let scratch = try Scratch()
+        var directory = Host.repository + "/policies"
+        if !texts.isEmpty {
+            let shipped = directory
+            directory = scratch.path + "/policies"
+            try FileManager.default.copyItem(atPath: shipped, toPath: directory)
+            let file = "\(directory)/\(name).yaml"
+            var policy = try String(contentsOfFile: file, encoding: .utf8)
+            for (old, new) in texts {
+                guard policy.contains(old) else {
+                    throw CocoaError(.fileReadCorruptFile, userInfo: [NSFilePathErrorKey: old])
+                }
+                policy = policy.replacingOccurrences(of: old, with: new)
+            }
+            try policy.write(toFile: file, atomically: true, encoding: .utf8)
+        }
+        let library = try PolicyLibrary(directory: directory)
         let context = try ResolutionContext.host(
             stateDirectory: state,
             variables: variables

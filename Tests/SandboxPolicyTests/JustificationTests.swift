@@ -44,6 +44,24 @@ struct JustificationTests {
         #expect(try problems(text + "\nbecause: { \(name): the owner wants it }") == [])
     }
 
+    @Test(
+        "internet sockets need a reason where a sealed task is known, and none in a coding agent",
+        arguments: ["inet", "inet6"]
+    )
+    func internet(family: String) throws {
+        func changed(_ text: String) -> String {
+            text.replacing("sockets: [unix]", with: "sockets: [unix, \(family)]")
+        }
+        #expect(try problems(changed(PolicySample.coding)) == [])
+        let name = "sockets.\(family)"
+        let found = try problems(changed(PolicySample.candidate))
+        #expect(found.count == 1 && found.first?.remedy.contains("{\(name):") == true, "\(found)")
+        let because = "\nbecause: { \(name): its client knows TCP only }"
+        #expect(try problems(changed(PolicySample.candidate) + because) == [])
+        let idle = try problems(changed(PolicySample.coding) + because)
+        #expect(idle.map(\.key) == ["because.\(name)"])
+    }
+
     @Test("a dangerous call is one through a group too, and is none when it is taken out again")
     func throughGroups() throws {
         let group = "{ group: totals, reason: tried, calls: [sysinfo] }"
@@ -100,7 +118,7 @@ struct JustificationTests {
         let bytes = try Descriptor.open("\(policyDirectory)/README.md", .read)
             .readAll(limit: 1 << 20)
         let text = String(decoding: bytes, as: UTF8.self)
-        for (name, _, _) in Self.dangers {
+        for name in Self.dangers.map(\.0) + ["sockets.inet", "sockets.inet6"] {
             let shown = name.replacing("./tmp", with: ".TARGET").replacing("getcpu", with: "CALL")
             let row = shown.hasPrefix("limits.") ? "limits.NAME" : shown
             #expect(text.contains("| `\(row)` |"), "\(row)")

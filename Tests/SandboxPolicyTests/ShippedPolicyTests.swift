@@ -127,10 +127,14 @@ struct ShippedFilterTests {
         }
     }
 
-    @Test("a candidate makes Unix sockets and no other")
-    func candidateSockets() throws {
-        let filter = try evaluator("candidate")
-        let counted = try plan("candidate").counted
+    @Test(
+        "who may know a sealed task makes Unix sockets and no other, with a model as without",
+        arguments: ["candidate", "candidate-with-model", "examiner", "examiner-with-model"]
+    )
+    func examSockets(name: String) throws {
+        let filter = try evaluator(name)
+        #expect(try !plan(name).landlock.allowsTCP)
+        let counted = try plan(name).counted
         for family: UInt32 in 0..<64 {
             // Those are left to init, which counts them; others that are left to it are refused.
             let answer = filter.answer(FilterQuestion(number: 41, arguments: [UInt64(family), 1]))

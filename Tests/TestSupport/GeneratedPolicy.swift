@@ -87,7 +87,7 @@ package struct GeneratedPolicy: Sendable, CustomStringConvertible {
         working-directory: \(one("directory", of: ["/", "/data"]))
         command: \(one("command", of: ["[]", "[/usr/bin/env]", "[/usr/bin/env, A=b]"]))
         streams: \(one("streams", of: ["pipes", "terminal"]))
-        network: \(one("network", of: ["loopback", "endpoint"]))
+        network: \(one("network", of: ["loopback", "endpoint", "model-socket"]))
         \(limits)
         sockets: [unix, inet\(one("inet6", of: ["", ", inet6"]))\(one("netlink", of: ["", ", netlink-route"]))]
         \(syscalls)

@@ -14,6 +14,7 @@ sys.path[:0] = [ROOT + "/lib", ROOT + "/agent"]
 sys.path.append("/environment")
 
 import invigilator_agent as shim  # noqa: E402  (the path above makes it importable)
+from invigilator_agent import endpoint  # noqa: E402
 from invigilator_agent.frames import Channel, FrameError  # noqa: E402
 
 
@@ -108,6 +109,7 @@ def incoming(frame):
 
 
 if __name__ == "__main__":
+    endpoint.install()
     channel = Channel(3)
     shim._channel = channel
     sys.exit(Rollout(channel).run(ROOT + "/agent/agent.py"))

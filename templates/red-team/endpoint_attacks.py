@@ -10,10 +10,12 @@ through: it works where the model's side saw what it must not see. An answer wit
 
 import base64
 import json
+import os
 import re
 import socket
 import sys
 
+MODEL_SOCKET = "/dev/model"
 MODEL = "pinned-model"
 OWN_KEY = "sk-of-the-attacker"
 MARK = "mark-of-the-attacker"
@@ -57,9 +59,18 @@ class Endpoint:
     def __init__(self, port, other):
         self.port, self.other = port, other
 
+    def connection(self):
+        """A connection: where the sandbox may have no internet sockets, to the endpoint's Unix socket."""
+        if not os.path.exists(MODEL_SOCKET):
+            return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+        link = socket.socket(socket.AF_UNIX)
+        link.settimeout(PATIENCE)
+        link.connect(MODEL_SOCKET)
+        return link
+
     def exchange(self, *parts):
         """Sends bytes, part by part as answers come, and reads to the end."""
-        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as link:
+        with self.connection() as link:
             data = b""
             for part in parts:
                 link.sendall(part)

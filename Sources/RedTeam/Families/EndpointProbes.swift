@@ -25,6 +25,7 @@ enum EndpointProbes {
         _ severity: Severity,
         _ expected: Answer,
         variants: [String] = [""],
+        roles: [SandboxRole] = .everywhere,
         exceptions: [SandboxRole: Set<Answer>] = [:]
     ) -> Probe {
         Probe(
@@ -33,7 +34,7 @@ enum EndpointProbes {
             threat: threat,
             wall,
             severity,
-            .everywhere,
+            roles,
             variants: variants.map { ProbeVariant($0, [expected]) },
             exceptions: exceptions,
             launch: .endpoint
@@ -42,12 +43,23 @@ enum EndpointProbes {
 
     private static let network: [Probe] = [
         probe(
+            "internet-socket",
+            "makes an internet socket, whose ports and packets one table of the host counts",
+            threat: "the coding agent reads by its own sockets what a sealed task said",
+            .named("a filter that lists families"),
+            .high,
+            .refused("EPERM"),
+            variants: ["stream", "datagram", "stream-6", "datagram-6"],
+            roles: .exam
+        ),
+        probe(
             "host-loopback",
             "connects to a listener on the host's loopback",
             threat: "services of the host trust whoever is on loopback",
             alone,
             .high,
-            .refused("ECONNREFUSED")
+            .refused("ECONNREFUSED"),
+            exceptions: exam
         ),
         probe(
             "host-loopback-6",
@@ -64,7 +76,8 @@ enum EndpointProbes {
             threat: "another sandbox's endpoint, or a service of the host",
             alone,
             .high,
-            .absent
+            .absent,
+            exceptions: exam
         ),
         probe(
             "metadata",
@@ -72,7 +85,8 @@ enum EndpointProbes {
             threat: "keys of the machine",
             alone,
             .critical,
-            .refused("ENETUNREACH")
+            .refused("ENETUNREACH"),
+            exceptions: exam
         ),
         probe(
             "resolver",
@@ -81,7 +95,8 @@ enum EndpointProbes {
             alone,
             .high,
             .refused("ENETUNREACH"),
-            variants: ["datagram", "stream"]
+            variants: ["datagram", "stream"],
+            exceptions: exam
         ),
         probe(
             "abstract-name",
@@ -113,7 +128,17 @@ enum EndpointProbes {
             threat: "who asks there next is answered by the guest",
             .named("a listener that shares its port with nobody"),
             .high,
-            .refused("EADDRINUSE")
+            .refused("EADDRINUSE"),
+            exceptions: exam
+        ),
+        probe(
+            "take-socket",
+            "puts a socket of its own in the place of the endpoint's",
+            threat: "who asks there next is answered by the guest",
+            .named("a read-only /dev"),
+            .high,
+            .refused("EROFS"),
+            roles: .exam
         ),
         probe(
             "held-socket",

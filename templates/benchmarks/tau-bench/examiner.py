@@ -25,6 +25,10 @@ ROOT = __file__.rpartition("/")[0] or "."
 sys.path[:0] = [ROOT, ROOT + "/lib"]
 sys.path.append("/environment")
 
+from invigilator_agent import endpoint  # noqa: E402
+
+endpoint.install()  # before tau2 and its clients are imported
+
 from dialogue import Dialogue, Frame, agent_class, lost  # noqa: E402
 from invigilator_agent.frames import Channel, FrameError, parse, text_of  # noqa: E402
 from judge import Judge  # noqa: E402

@@ -14,6 +14,7 @@ sys.path[:0] = [ROOT + "/lib", ROOT + "/agent"]
 # The experiment's packages come last, so that none of them is taken for a module of this program's.
 sys.path.append("/environment")
 
+from invigilator_agent import endpoint  # noqa: E402
 from invigilator_agent.frames import Channel, FrameError  # noqa: E402
 from tau2.data_model.message import (  # noqa: E402
     AssistantMessage,
@@ -101,4 +102,5 @@ class Rollout:
 
 
 if __name__ == "__main__":
+    endpoint.install()
     sys.exit(Rollout(Channel(3)).run(ROOT + "/agent/agent.py"))

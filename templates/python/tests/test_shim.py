@@ -3,11 +3,14 @@
     python3 -m unittest discover -s templates/python/tests
 """
 
+import http.server
 import os
 import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -131,6 +134,82 @@ class ReplyTests(unittest.TestCase):
         message = run.incoming({"messages": [entry, dict(entry, id="2")]})
         self.assertIsInstance(message, MultiToolMessage)
         self.assertEqual([result.id for result in message.tool_messages], ["1", "2"])
+
+
+CLIENT = """
+import asyncio, socket, sys, urllib.request
+sys.path.insert(0, sys.argv[1])
+from invigilator_agent import endpoint
+endpoint.install(sys.argv[2])
+
+for host in ("127.0.0.1", "localhost"):
+    print(urllib.request.urlopen("http://%s:8377/x" % host).read().decode())
+
+async def ask():
+    reader, writer = await asyncio.open_connection("localhost", 8377)
+    print(writer.get_extra_info("peername"))
+    writer.write(b"GET /x HTTP/1.0\\r\\n\\r\\n")
+    print((await reader.read())[-5:].decode())
+    writer.close()
+
+asyncio.run(ask())
+one = socket.socket()
+one.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+one.setblocking(False)
+print(one.connect_ex(("127.0.0.1", 8377)), one.family == socket.AF_INET, one.dup().getpeername())
+print([socket.socket().connect_ex(at) for at in (("127.0.0.1", 80), ("192.0.2.1", 8377))])
+first, second = socket.socketpair()
+first.send(b"pair")
+print(second.recv(4).decode(), first.family == socket.AF_UNIX)
+try:
+    socket.socket().bind(("127.0.0.1", 8377))
+except PermissionError as error:
+    print(error)
+"""
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+
+
+class EndpointTests(unittest.TestCase):
+    """What a client of TCP meets with where the model answers at a Unix socket."""
+
+    def ask(self, place):
+        lib = os.path.join(SHIM, "lib")
+        done = subprocess.run(
+            [sys.executable, "-I", "-B", "-c", CLIENT, lib, place], capture_output=True, text=True
+        )
+        return done.stdout.splitlines(), done.stderr
+
+    def test_a_socket_of_tcp_leads_to_the_model_and_nowhere_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = os.path.join(folder, "model")
+            with Server(place, Model) as server:
+                threading.Thread(target=server.serve_forever, daemon=True).start()
+                lines, errors = self.ask(place)
+                server.shutdown()
+        expected = [
+            "hello", "hello", "('127.0.0.1', 8377)", "hello", "0 True ('127.0.0.1', 8377)",
+            "[111, 111]", "pair True", "[Errno 1] Operation not permitted",
+        ]  # fmt: skip
+        self.assertEqual(lines, expected, errors)
+
+    def test_where_there_is_no_such_socket_nothing_is_changed(self):
+        lines, errors = self.ask("/absent")
+        self.assertEqual(lines, [])
+        self.assertIn("Connection refused", errors)
 
 
 AGENT = """
