@@ -27,7 +27,7 @@ extension EndToEnd {
             try night.set(up: Configuration(more: "sandbox: { policies: \(folder) }"))
             let ended = try night.run(["prepare", night.directory])
             #expect(ended.code == 2, "\(ended)")
-            #expect(ended.notes.contains("because: {sockets.inet: ...}"), "\(ended)")
+            #expect(ended.notes.contains("because: {sockets.inet: "), "\(ended)")
         }
 
         @Test("with one every sealed exam's row says so, and coding agents wait for other ports")

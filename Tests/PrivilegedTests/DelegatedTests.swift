@@ -146,6 +146,19 @@ struct DelegatedTests {
         }
     }
 
+    @Test("a candidate reaches its model at a socket file, which it cannot replace")
+    func socketFile() throws {
+        try run { lab in
+            let guest = try lab.run(
+                demanding(Plans.candidateWithModel()),
+                [try lab.rootTree()],
+                [Lab.candidateProbe, "unix", "/dev/\(NetworkView.socketName)"]
+            )
+            #expect(guest.facts["connect"] == "OK", "\(guest.text)")
+            #expect(guest.facts["unlink"] == "EROFS" && guest.sandbox.endpoint != nil)
+        }
+    }
+
     @Test("an examiner reads its split of the vault, which no other user of the host reaches")
     func vault() throws {
         let scratch = try Scratch()

@@ -78,6 +78,17 @@ extension Privileged {
             try lab.run(Self.plan(change), try trees(lab), [Lab.codingProbe] + words)
         }
 
+        @Test("a model's socket file is there, and nobody can replace it")
+        func socketFile() throws {
+            try Lab.run(launcher: launcher) { lab in
+                let place = "/dev/\(NetworkView.socketName)"
+                let guest = try run(lab, ["unix", place]) { $0.network = .modelSocket }
+                #expect(guest.facts["connect"] == "OK", "\(guest.text)")
+                #expect(guest.facts["peer-name"] == NetworkView.socketName)
+                #expect(guest.facts["unlink"] == "EROFS" && guest.sandbox.endpoint != nil)
+            }
+        }
+
         @Test("its payload has no capability, and is the one user of namespaces of its own")
         func identity() throws {
             let none = String(repeating: "0", count: 16)

@@ -15,9 +15,10 @@ enum Plans {
         try shippedCandidate().with { $0.proc = .pidOnly }
     }
     static func shippedCandidate() throws -> SandboxPlan { try resolved("candidate") }
-    /// A candidate that has a model; `changing` texts of its policy, the policy of somebody else.
+    /// A candidate that has a model, and as above a procfs; `changing` texts of its policy, the policy of
+    /// somebody else.
     static func candidateWithModel(changing texts: [String: String] = [:]) throws -> SandboxPlan {
-        try resolved("candidate-with-model", changing: texts)
+        try resolved("candidate-with-model", changing: texts).with { $0.proc = .pidOnly }
     }
     static func coding() throws -> SandboxPlan { try resolved("coding-agent") }
 
