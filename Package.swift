@@ -418,9 +418,8 @@ let package = Package(
         tests(
             "SupervisorTests",
             of: [
-                "BrokerClient", "BrokerProtocol", "ExamResults", "HostKernel", "Ledger",
-                "LinuxKernel",
-                "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
+                "BrokerClient", "BrokerProtocol", "ExamResults", "HostKernel", "IterationLoop",
+                "Ledger", "LinuxKernel", "ModelDialects", "StrictJSON", "Supervisor", "Workspace",
             ]
         ),
         tests(

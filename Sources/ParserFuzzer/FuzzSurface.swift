@@ -211,7 +211,8 @@ extension FuzzSurface {
             precondition(marker.experiment.utf8.count == 16, "a number names one folder")
             let again = marker.bytes
             if again.count <= ExperimentMarker.limit {
-                precondition(try ExperimentMarker(parsing: again) == marker, "it survives its form")
+                let second = try ExperimentMarker(parsing: again)
+                precondition(second == marker, "it survives its form")
             }
             return true
         } catch {

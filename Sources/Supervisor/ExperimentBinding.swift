@@ -4,7 +4,7 @@
 // key was lost, the operator says by `ledger bind` that it is the experiment's.
 
 internal import HostKernel
-public import IterationLoop
+internal import IterationLoop
 public import Ledger
 internal import LinuxKernel
 internal import StrictJSON

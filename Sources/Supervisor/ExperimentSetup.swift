@@ -1,4 +1,5 @@
 internal import HostKernel
+internal import IterationLoop
 public import SandboxPlan
 internal import Ledger
 internal import LinuxKernel

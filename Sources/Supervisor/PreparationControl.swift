@@ -1,4 +1,6 @@
+internal import ExamResults
 internal import HostKernel
+internal import IterationLoop
 internal import LinuxKernel
 internal import StrictJSON
 

@@ -1,4 +1,3 @@
-internal import SandboxPlan
 internal import StrictJSON
 
 /// What the marker file of an experiment's directory says: which experiment it is, and the key that shows so.
@@ -25,6 +24,9 @@ package struct ExperimentMarker: Sendable, Equatable {
     package struct Malformed: Error, Sendable, Equatable {
         /// The reason in a few words.
         package let reason: String
+
+        /// Creates a refusal.
+        package init(reason: String) { self.reason = reason }
     }
 
     /// Makes a marker of a directory's number and key.
@@ -120,13 +122,13 @@ package struct MarkerKey: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The SHA-256 of its bytes, as a record holds it.
-    package var digest: String { SHA256Digest(of: bytes).description }
+    package var digest: String { SHA256Digest.hex(of: bytes) }
 
     /// Whether a digest is this key's; how long that takes does not depend on where they differ.
     package func has(digest other: String) -> Bool {
         let (own, other) = (Array(digest.utf8), Array(other.utf8))
         guard own.count == other.count else { return false }
-        return zip(own, other).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
+        return zip(own, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     package static func == (one: MarkerKey, other: MarkerKey) -> Bool {

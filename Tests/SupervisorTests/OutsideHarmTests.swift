@@ -1,4 +1,5 @@
 import ExamResults
+import IterationLoop
 import Supervisor
 import Testing
 
