@@ -55,7 +55,12 @@ package struct ExperimentMarker: Sendable, Equatable {
             benchmarkDirectory = try reader.optionalString("benchmark_directory")
             hex = schema == Self.schema ? try reader.requiredString("key") : nil
             try reader.finish()
-        } catch { throw Malformed(reason: "\(error)") }
+        } catch {
+            // Its remedy is for who writes JSON; what mends a marker is said by who opens it.
+            throw Malformed(
+                reason: "\(error)".split(separator: "; remedy:").first.map(String.init) ?? ""
+            )
+        }
         guard [Self.schema, Self.olderSchema].contains(schema) else {
             throw Malformed(reason: "its schema is unknown")
         }

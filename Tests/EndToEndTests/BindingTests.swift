@@ -42,9 +42,11 @@ extension EndToEnd {
             )
             try #require(try shell.waitForEnd().code == 0)
             let version = key == nil ? 1 : 2
+            // What the file of earlier versions showed everybody: number and benchmark.
+            let own = Stage.fixture("sums")
             let member = key.map { #""key":"\#($0)","# } ?? ""
             try
-                #"{"experiment":"\#(night.id())",\#(member)"schema":"invigilator.experiment/\#(version)"}"#
+                #"{"experiment":"\#(night.id())","benchmark_directory":"\#(own)",\#(member)"schema":"invigilator.experiment/\#(version)"}"#
                 .write(toFile: "\(place)/.invigilator")
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o600],
@@ -280,7 +282,7 @@ extension EndToEnd {
             let damages: [(line: String, reason: String, remedy: String, mended: String)] = [
                 (": >M", "it is empty", "put a copy of it back", "cp -p K M"),
                 ("head -c 9000 /dev/zero >M", "at most 8192 bytes", "put a copy", "cp -p K M"),
-                ("echo no >M", "", "put a copy of it back", "cp -p K M"),
+                ("echo no >M", "read JSON", "put a copy of it back", "cp -p K M"),
                 ("rm M; ln -s K M", "symbolic link", "copy what it leads to", "rm M; cp -p K M"),
                 ("chmod 644 M", "mode 644", "chmod 600 \(marker)", "chmod 600 M"),
                 ("chown 4711 M", "uid 4711", "chown 0 \(marker)", "chown 0 M"),

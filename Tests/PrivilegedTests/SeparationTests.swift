@@ -142,7 +142,7 @@ extension Privileged {
 
         // Version 1 does not let a frozen process die, version 2 does: each is a way of its own.
         @Test(
-            "a frozen sandbox dies when it is killed, and when its time is up",
+            "a frozen sandbox dies when it is killed, and when its time is up after the thaw",
             arguments: [false, true]
         )
         func killFrozen(_ hidesVersionTwo: Bool) throws {
@@ -164,6 +164,9 @@ extension Privileged {
                 let late = try lab.start(short, [tree], words)
                 try late.waitFor("t\n")
                 try late.sandbox.freeze()
+                try lab.pass(.milliseconds(700))
+                #expect(late.exit == nil, "frozen time is not used")
+                try late.sandbox.thaw()
                 try late.waitForEnd()
                 #expect(late.exit?.kind == .wallClock)
                 #expect(try Census.descendants(of: lab.client.pid).isEmpty)
