@@ -124,7 +124,7 @@ extension EndToEnd {
             try bytes.write(to: URL(fileURLWithPath: file))
             try give()
             #expect(try audit().code == 0)
-            expectRefused(try audit(key: "other.key"), "DAMAGED commitments: row 1: ")
+            expectRefused(try audit(key: "other.key"), "DAMAGED commitments: row 2: ")
             // The experiment's own configuration, edited after the night.
             try night.configure(Configuration(agent: Self.agent, more: "threshold: 0.7"))
             for words in [["verify"], ["run"]] {
