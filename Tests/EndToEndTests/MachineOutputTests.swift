@@ -92,7 +92,11 @@ extension EndToEnd {
             let night = try Night()
             try night.prepare(Configuration())
             func listing() throws -> [String] {
-                try FileManager.default.subpathsOfDirectory(atPath: night.state).sorted().map {
+                let paths = try FileManager.default.subpathsOfDirectory(atPath: night.state)
+                    .sorted()
+                // What SQLite has for whoever reads the record; it comes and goes in the record's folder.
+                return try paths.filter { !$0.contains("ledger.sqlite-") }.map {
+                    guard !$0.hasSuffix(try night.id()) else { return $0 }
                     let attributes = try FileManager.default.attributesOfItem(
                         atPath: "\(night.state)/\($0)"
                     )
