@@ -165,7 +165,7 @@ struct RefusalSection {
         let rows = chronicle.refusals.map { group -> [Markup] in
             [
                 "<b class=\"\(group.kind)\">\(group.kind)</b>", "\(group.attempt)",
-                "\(group.layer)", "\(group.author)", "\(group.count)",
+                "<b>\(group.layer)</b>", "\(group.author)", "\(group.count)",
                 "\(group.iteration.map { "\($0)" } ?? "none")",
                 "<span class=\"prose\">\(prose: group.detail ?? "")</span>",
             ]
