@@ -34,7 +34,6 @@ final class SandboxRun {
             try SignalDescriptor(Self.signals)
         }
         let sandbox = try launch(trees)
-        resize(sandbox)
         let token = site.loop.watch(signals.descriptor, .readable) { [unowned self] _ in
             do throws(SystemError) {
                 guard let signal = try signals.next() else { return }
@@ -88,6 +87,7 @@ final class SandboxRun {
                 compiled,
                 trees: trees,
                 command: command,
+                window: window ?? WindowSize(),
                 descriptors: placements,
                 onExit: { _ in }
             )
@@ -132,14 +132,18 @@ final class SandboxRun {
 
     // A size that cannot be set is a cosmetic loss.
     private func resize(_ sandbox: RunningSandbox) {
-        guard plan.streams == .terminal else { return }
+        guard let window else { return }
+        do throws(LauncherError) { try sandbox.resize(window) } catch {}
+    }
+
+    /// The size of our caller's terminal, where the sandbox has one.
+    private var window: WindowSize? {
+        guard plan.streams == .terminal else { return nil }
         do throws(SystemError) {
-            guard let size = PseudoTerminal.size(of: try Descriptor.copy(ofInherited: 0)) else {
-                return
-            }
-            do throws(LauncherError) {
-                try sandbox.resize(rows: size.rows, columns: size.columns)
-            } catch {}
-        } catch {}
+            return PseudoTerminal.size(of: try Descriptor.copy(ofInherited: 0))
+                .map { WindowSize(rows: $0.rows, columns: $0.columns) }
+        } catch {
+            return nil
+        }
     }
 }

@@ -176,6 +176,7 @@ public final class LauncherClient {
     ///   - plan: the compiled plan.
     ///   - trees: trees in the order of the plan's indices.
     ///   - command: program and arguments, where the plan leaves them open.
+    ///   - window: of the terminal that the plan has made inside.
     ///   - descriptors: standard input, output and error, then one for each slot; ours stay open.
     ///   - onExit: called on the loop once every process of the sandbox is gone.
     /// - Returns: the running sandbox.
@@ -184,11 +185,18 @@ public final class LauncherClient {
         _ plan: CompiledPlan,
         trees: [SandboxTree],
         command: [String],
+        window: WindowSize = WindowSize(),
         descriptors: borrowing DescriptorPlacements,
         onExit: @escaping (SandboxExit) -> Void
     ) throws(LauncherError) -> RunningSandbox {
         let id = nextID()
-        let launch = LaunchRequest(id: id, plan: plan, trees: trees.map(\.id), command: command)
+        let launch = LaunchRequest(
+            id: id,
+            plan: plan,
+            trees: trees.map(\.id),
+            command: command,
+            window: window
+        )
         let answer = try request(.launch(launch), "launch a sandbox", descriptors)
         guard case .launched(_, let user, let steps) = answer.reply else {
             throw unexpected("launch a sandbox", answer.reply)

@@ -21,15 +21,22 @@ extension LauncherRequest {
             encoder.write(request.plan.bytes)
             encoder.write(request.trees) { $0.write($1) }
             encoder.write(request.command) { $0.write($1) }
+            encoder.write(request.window)
         case .freeze(let id): encoder.write(verb: 4, id)
         case .thaw(let id): encoder.write(verb: 5, id)
         case .kill(let id): encoder.write(verb: 6, id)
-        case .resize(let id, let rows, let columns):
+        case .resize(let id, let window):
             encoder.write(verb: 7, id)
-            encoder.write(rows)
-            encoder.write(columns)
+            encoder.write(window)
         }
         return encoder.bytes
+    }
+}
+
+extension WireEncoder {
+    fileprivate mutating func write(_ window: WindowSize) {
+        write(window.rows)
+        write(window.columns)
     }
 }
 

@@ -88,8 +88,8 @@ public final class RunningSandbox {
     /// Sets the window size of the sandbox's terminal.
     ///
     /// - Throws: ``LauncherError``.
-    public func resize(rows: UInt16, columns: UInt16) throws(LauncherError) {
-        try client.control(.resize(id: id, rows: rows, columns: columns), "resize a terminal")
+    public func resize(_ window: WindowSize) throws(LauncherError) {
+        try client.control(.resize(id: id, window), "resize a terminal")
     }
 
     func finish(_ exit: SandboxExit) {

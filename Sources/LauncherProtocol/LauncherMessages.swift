@@ -15,7 +15,21 @@ public enum LauncherRequest: Sendable, Equatable {
     /// Kills a sandbox.
     case kill(id: UInt32)
     /// Sets the window size of a sandbox's terminal.
-    case resize(id: UInt32, rows: UInt16, columns: UInt16)
+    case resize(id: UInt32, WindowSize)
+}
+
+/// The window of a terminal, in characters; 0 where nobody said.
+public struct WindowSize: Sendable, Equatable {
+    /// Rows.
+    public let rows: UInt16
+    /// Columns.
+    public let columns: UInt16
+
+    /// Creates a size.
+    public init(rows: UInt16 = 0, columns: UInt16 = 0) {
+        self.rows = rows
+        self.columns = columns
+    }
 }
 
 /// One sandbox to start.
@@ -28,13 +42,22 @@ public struct LaunchRequest: Sendable, Equatable {
     public let trees: [UInt32]
     /// Program and arguments, where the plan leaves them open; otherwise empty.
     public let command: [String]
+    /// The window of the terminal that the plan has made inside.
+    public let window: WindowSize
 
     /// Creates a request.
-    public init(id: UInt32, plan: CompiledPlan, trees: [UInt32], command: [String]) {
+    public init(
+        id: UInt32,
+        plan: CompiledPlan,
+        trees: [UInt32],
+        command: [String],
+        window: WindowSize = WindowSize()
+    ) {
         self.id = id
         self.plan = plan
         self.trees = trees
         self.command = command
+        self.window = window
     }
 }
 
@@ -94,16 +117,24 @@ extension LauncherRequest {
             let command = try decoder.list("command", limit: 256) { input throws(PlanError) in
                 try input.text("argument")
             }
-            self = .launch(LaunchRequest(id: id, plan: plan, trees: trees, command: command))
+            let window = try WindowSize(from: &decoder)
+            self = .launch(
+                LaunchRequest(id: id, plan: plan, trees: trees, command: command, window: window)
+            )
         case 4: self = .freeze(id: id)
         case 5: self = .thaw(id: id)
         case 6: self = .kill(id: id)
-        case 7:
-            let rows: UInt16 = try decoder.integer("rows")
-            self = .resize(id: id, rows: rows, columns: try decoder.integer("columns"))
+        case 7: self = .resize(id: id, try WindowSize(from: &decoder))
         default: throw decoder.malformed("verb", "\(verb) names nothing")
         }
         try decoder.finish()
+    }
+}
+
+extension WindowSize {
+    fileprivate init(from decoder: inout WireDecoder) throws(PlanError) {
+        rows = try decoder.integer("rows")
+        columns = try decoder.integer("columns")
     }
 }
 

@@ -13,6 +13,7 @@ internal import SandboxPlan
 struct InitContext {
     let plan: SandboxPlan
     let command: [String]
+    let window: WindowSize
     let group: ControlGroup
     let rootTree: HeldTree?
     let sources: [HeldTree?]
@@ -263,6 +264,8 @@ struct InitContext {
 
     private func payloadStreams(_ master: Held?) throws(SystemError) -> [Held] {
         guard let master else { return streams }
+        // Now, because the payload may ask for it first thing.
+        try window.set(on: master)
         let terminal = Held(try PseudoTerminal.openPeer(of: master.descriptor))
         return [terminal, terminal, terminal]
     }

@@ -247,6 +247,7 @@ struct Launch {
                 let context = InitContext(
                     plan: plan,
                     command: command,
+                    window: request.window,
                     group: group,
                     rootTree: rootTree,
                     sources: sources,

@@ -86,10 +86,8 @@ final class ResidentLauncher {
         case .freeze(let id): control(id) { sandbox throws(SystemError) in try sandbox.freeze() }
         case .thaw(let id): control(id) { sandbox throws(SystemError) in try sandbox.thaw() }
         case .kill(let id): control(id) { sandbox in sandbox.kill() }
-        case .resize(let id, let rows, let columns):
-            control(id) { sandbox throws(SystemError) in
-                try sandbox.resize(rows: rows, columns: columns)
-            }
+        case .resize(let id, let window):
+            control(id) { sandbox throws(SystemError) in try sandbox.resize(window) }
         }
     }
 

@@ -101,9 +101,9 @@ final class Sandbox {
         watchWallClock()
     }
 
-    func resize(rows: UInt16, columns: UInt16) throws(SystemError) {
+    func resize(_ window: WindowSize) throws(SystemError) {
         guard let terminal else { return }
-        try PseudoTerminal.resize(terminal.descriptor, rows: rows, columns: columns)
+        try window.set(on: terminal)
     }
 
     /// Kills the sandbox because the client asked.
@@ -251,4 +251,11 @@ final class Sandbox {
 
     /// Whether the client has taken everything that was read.
     var isFlushed: Bool { pumps.allSatisfy(\.isFlushed) }
+}
+
+extension WindowSize {
+    /// Gives a terminal this window; a program on it is told.
+    func set(on terminal: Held) throws(SystemError) {
+        try PseudoTerminal.resize(terminal.descriptor, rows: rows, columns: columns)
+    }
 }

@@ -13,11 +13,13 @@ struct LauncherRequestTests {
                 id: 5,
                 plan: SamplePlan.compiled,
                 trees: [1, 2, .max],
-                command: ["/bin/true", "", "ä b"]
+                command: ["/bin/true", "", "ä b"],
+                window: WindowSize(rows: 7, columns: 80)
             )
         ),
         .launch(LaunchRequest(id: 0, plan: SamplePlan.compiled, trees: [], command: [])),
-        .freeze(id: 9), .thaw(id: 10), .kill(id: 11), .resize(id: 12, rows: 41, columns: .max),
+        .freeze(id: 9), .thaw(id: 10), .kill(id: 11),
+        .resize(id: 12, WindowSize(rows: 41, columns: .max)),
     ]
 
     @Test("every request comes back as it was", arguments: requests)

@@ -118,7 +118,7 @@ extension Privileged {
                 LauncherRequest.makeTree(id: 1, size: .mebibytes(1), inodes: 16).bytes,
                 LauncherRequest.dropTree(id: 1).bytes, LauncherRequest.freeze(id: 1).bytes,
                 LauncherRequest.thaw(id: 2).bytes, LauncherRequest.kill(id: 3).bytes,
-                LauncherRequest.resize(id: 4, rows: 1, columns: 1).bytes,
+                LauncherRequest.resize(id: 4, WindowSize(rows: 1, columns: 1)).bytes,
             ]
             for _ in 0..<600 {
                 var bytes = good[generator.below(good.count)]

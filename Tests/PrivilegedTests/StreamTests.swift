@@ -81,7 +81,7 @@ extension Privileged {
                     [Lab.codingProbe, "terminal", "wait"]
                 )
                 try guest.waitFor("leader=")
-                try guest.sandbox.resize(rows: 41, columns: 123)
+                try guest.sandbox.resize(WindowSize(rows: 41, columns: 123))
                 try guest.waitForEnd()
                 #expect(guest.text.contains("window=41x123"))
             }
