@@ -180,12 +180,16 @@ private struct CallDanger {
     let name: String
     let calls: Set<String>
     let danger: String
-    var needsHostMount = false
+    /// Whether it tells something only of a file system that others write to.
+    var needsHostDisk = false
 
     func applies(_ policy: SandboxPolicy) -> Bool {
-        !needsHostMount
+        !needsHostDisk
             || policy.mounts.contains { mount in
-                if case .host = mount.source { true } else { false }
+                switch mount.source {
+                case .host, .vaultSplit: true
+                default: false
+                }
             }
     }
 
@@ -213,7 +217,7 @@ private struct CallDanger {
             calls: ["statfs", "fstatfs", "ustat"],
             danger: "free blocks and inodes of a mounted host file system are counters of the host "
                 + "(statfs(2))",
-            needsHostMount: true
+            needsHostDisk: true
         ),
         CallDanger(
             name: "process-descriptors",

@@ -78,6 +78,44 @@ extension EndToEnd {
             #expect(ended.output.contains("101 Operation not permitted"), "\(ended)")
         }
 
+        @Test("an examiner does not see how full the disk of its vault is")
+        func diskOfVault() throws {
+            let night = try Night()
+            try night.prepare(Configuration())
+            let shipped = try String(
+                contentsOfFile: "\(Stage.repository)/policies/examiner.yaml",
+                encoding: .utf8
+            )
+            let asking =
+                "import os\ntry: print('free', os.statvfs('/vault').f_bfree)\n"
+                + "except OSError as error: print(error.strerror)"
+            func asked(_ policy: String) throws -> Ended {
+                try night.run(
+                    ["sandbox", "exec", "--no-terminal", "--policy", policy],
+                    after: [
+                        "--experiment", night.directory, "--", "/usr/bin/python3", "-I", "-B", "-c",
+                        asking,
+                    ]
+                )
+            }
+            let refused = try asked("examiner")
+            #expect(refused.output == "Operation not permitted\n", "\(refused)")
+            let file = "\(night.scratch.path)/policy.yaml"
+            let open = shipped.replacingOccurrences(
+                of: "[base, files,",
+                with: "[base, files, free-space,"
+            )
+            try open.write(toFile: file)
+            let unexplained = try asked(file)
+            #expect(
+                unexplained.code == 2 && unexplained.notes.contains("{calls.free-space:"),
+                "\(unexplained)"
+            )
+            try (open + "because: { calls.free-space: tried }\n").write(toFile: file)
+            let seen = try asked(file)
+            #expect(seen.output.hasPrefix("free "), "\(seen)")
+        }
+
         @Test(
             "another's reader of the schema and ours take and refuse the same forms",
             arguments: [11, 12]

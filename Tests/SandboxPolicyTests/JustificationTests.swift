@@ -84,6 +84,9 @@ struct JustificationTests {
         let host = text.replacing("{ tmpfs: 16MiB,", with: "{ source: /usr, access: read-only,")
         let found = resolver.problems(of: try PolicySample.policy(host))
         #expect(found.first?.remedy.contains("calls.free-space") == true)
+        let vault = text.replacing("{ tmpfs: 16MiB,", with: "{ vault: split,")
+        let problems = resolver.problems(of: try PolicySample.policy(vault))
+        #expect(problems.contains { $0.remedy.contains("calls.free-space") })
     }
 
     @Test(
