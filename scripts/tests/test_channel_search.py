@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.machinery
 import importlib.util
 import json
@@ -104,6 +105,16 @@ class Seeing(unittest.TestCase):
             end.ask({"run": [self.pipes(100)]})
             self.assertLess(len(os.listdir(f"/proc/{end.process.pid}/fd")), 8)
 
+    def test_what_waits_is_interrupted(self) -> None:
+        numbers = channel_search.call_numbers()
+        waiting = self.PIPE | {"steps": [
+            [numbers["pipe2"], [{"room": 8}, 0]], [numbers["read"], [{"pair": [0, 0]}, {"room": 8}, 8]]]}
+        with Inside() as end:
+            end.say({"observe": {"waiting": waiting}})
+            self.assertEqual(end.ask({"look": True})["seen"]["waiting.1 result"], -errno.EINTR)
+            for alone in (False, True):
+                self.assertIn("done", end.ask({"run": [waiting | {"times": 1, "alone": alone}]}))
+
     def test_a_sequence_ends_with_its_time_and_says_how_often_it_was(self) -> None:
         with Inside() as end:
             times = end.ask({"run": [self.pipes(10**9), self.pipes(3)], "within": 0.05})["times"]
@@ -154,19 +165,22 @@ class Telling(unittest.TestCase):
 
 
 class Way:
-    """Trials without sandboxes: one of the sequences moves a counter, which wraps."""
+    """Trials without sandboxes: each of some sequences moves a counter of its own, which wraps."""
 
-    def __init__(self, moving: dict) -> None:
-        self.moving, self.base, self.count, self.chance = moving, {"counter": 0, "clock": 0}, 0, random.Random(5)
+    def __init__(self, *moving: dict) -> None:
+        self.moving, self.chance = moving, random.Random(5)
+        self.counts = {f"counter {place}": 0 for place in range(len(moving))}
+        self.base = {**self.counts, "clock": 0}
 
     def begin(self, program: object) -> None:
         """Each trial takes no time."""
 
     def trial(self, program: object) -> tuple[dict, dict]:
-        before = {"counter": self.count, "clock": self.chance.random()}
-        if program and self.moving in program.sequences:
-            self.count = (self.count + 8000) % 28232
-        return before, {"counter": self.count, "clock": self.chance.random()}
+        before = {**self.counts, "clock": self.chance.random()}
+        for place, sequence in enumerate(self.moving):
+            if program and sequence in program.sequences:
+                self.counts[f"counter {place}"] = (self.counts[f"counter {place}"] + 8000) % 28232
+        return before, {**self.counts, "clock": self.chance.random()}
 
 
 class Searching(unittest.TestCase):
@@ -179,10 +193,17 @@ class Searching(unittest.TestCase):
         search, sequences = self.search(), [{"steps": [[number, []]]} for number in range(16)]
         way, program = Way(sequences[11]), channel_search.Program(sequences)
         found = search.differing(way, program)
-        self.assertIn("counter (size of change)", found)
+        self.assertIn("counter 0 (size of change)", found)
         self.assertFalse(any(key.startswith("clock") for key in found))
-        self.assertEqual(search.minimised(way, program, found).sequences, [sequences[11]])
-        self.assertEqual(search.differing(way, program, known={"counter"}), {})
+        self.assertEqual(search.minimised(way, program, "counter 0 (size of change)").sequences, [sequences[11]])
+        self.assertEqual(search.differing(way, program, known={"counter 0"}), {})
+
+    def test_each_channel_of_a_program_is_told_with_what_moves_it(self) -> None:
+        search, sequences = self.search(), [{"steps": [[number, []]]} for number in range(16)]
+        way, program = Way(sequences[3], sequences[12]), channel_search.Program(sequences)
+        told = list(search.channels(way, program, search.differing(way, program)))
+        moves = {tuple({channel_search.origin(key) for key in moved}): small.sequences for small, moved in told}
+        self.assertEqual(moves, {("counter 0",): [sequences[3]], ("counter 1",): [sequences[12]]})
 
     def test_a_program_that_moves_nothing_is_given_up(self) -> None:
         search = self.search()
