@@ -142,7 +142,7 @@ private final class SpawnExchange {
             open = 0
         }
         let inputToken = watchInput(loop)
-        var tokens: [EventLoop.Token] = []
+        var tokens: [EventLoop.Token?] = []
         for isErrors in [false, true] {
             let handler = { [self] (_: EventLoop.Interest) in
                 do throws(SystemError) {
@@ -167,7 +167,7 @@ private final class SpawnExchange {
             )
         }
         do throws(SystemError) { try loop.run(until: { open <= 0 }) } catch { failure = error }
-        loop.forget(inputToken)
+        for token in tokens + [inputToken] { loop.forget(token) }
         writer = nil
         return failure
     }

@@ -24,8 +24,8 @@ public final class EventLoop {
         fileprivate let number: Int32
         fileprivate var interest: Interest
         fileprivate let time: MonotonicTime
-        fileprivate let handler: (Interest) -> Void
-        fileprivate var isForgotten = false
+        /// Nothing once it is forgotten: a handler may hold what holds its token.
+        fileprivate var handler: ((Interest) -> Void)?
 
         fileprivate init(
             _ number: Int32,
@@ -70,7 +70,7 @@ public final class EventLoop {
 
     /// Stops waiting for a descriptor or a deadline; no effect when it is gone.
     public func forget(_ token: Token?) {
-        token?.isForgotten = true
+        token?.handler = nil
         tokens.removeAll { $0 === token }
     }
 
@@ -105,13 +105,13 @@ public final class EventLoop {
         }
         for (index, token) in active.enumerated() where polled[index].revents != 0 {
             // An earlier handler may have forgotten this one.
-            guard !token.isForgotten else { continue }
-            token.handler(Self.readiness(polled[index].revents, token.interest))
+            token.handler?(Self.readiness(polled[index].revents, token.interest))
         }
         let now = MonotonicTime.now
-        for token in deadlines where token.time <= now && !token.isForgotten {
+        for token in deadlines where token.time <= now {
+            let handler = token.handler
             forget(token)
-            token.handler([])
+            handler?([])
         }
     }
 

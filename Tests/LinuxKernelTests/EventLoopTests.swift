@@ -121,4 +121,28 @@ struct EventLoopTests {
         #expect(Nanoseconds(-5) == Nanoseconds(0) && now < later)
         #expect(WallClock.milliseconds > 1_600_000_000_000)
     }
+
+    private final class Witness {}
+
+    @Test("a handler that holds its own token is gone once the token is forgotten")
+    func cycle() throws {
+        let loop = EventLoop()
+        var pipe = try DescriptorPair.pipe()
+        let reader = pipe.takeFirst()
+        weak var witness: Witness?
+        do {
+            let held = Witness()
+            witness = held
+            var tokens: [EventLoop.Token] = []
+            tokens.append(
+                loop.watch(reader, .readable) { _ in withExtendedLifetime((held, tokens)) {} }
+            )
+            tokens.append(loop.at(.now) { withExtendedLifetime((held, tokens)) {} })
+            #expect(witness != nil)
+            loop.forget(tokens[0])
+            // The deadline is forgotten when it is reached.
+            try loop.turn(atMost: nil)
+        }
+        #expect(witness == nil)
+    }
 }

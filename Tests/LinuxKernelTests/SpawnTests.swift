@@ -71,4 +71,28 @@ struct SpawnTests {
         }
         #expect(error?.isMissing == true)
     }
+
+    @Test("a program that ran leaves no descriptor, whatever it did with its streams")
+    func spawned() throws {
+        // As every program of ours does that writes to others.
+        CurrentProcess.ignorePipeSignal()
+        func open() throws -> Int {
+            try Descriptor.open("/proc/self/fd", [.directory]).listing().count
+        }
+        let before = try open()
+        for _ in 0..<60 {
+            let echoed = try Spawn.run("/bin/cat", arguments: [], input: [65, 66])
+            #expect(echoed.output == [65, 66])
+            _ = try Spawn.run(
+                "/bin/true",
+                arguments: [],
+                input: Array(repeating: 65, count: 200_000)
+            )
+            #expect(throws: SystemError.self) {
+                try Spawn.run("/bin/echo", arguments: ["long"], limit: 2)
+            }
+        }
+        // Other tests of this process have some open at a time; 180 programs would have left 3 each.
+        #expect(try open() - before < 100)
+    }
 }
