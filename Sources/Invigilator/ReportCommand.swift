@@ -23,6 +23,9 @@ struct ReportCommand: ParsableCommand {
     )
     var output: String?
 
+    @Flag(help: "Show every candidate, exam and note, not the newest 200 of each.")
+    var all = false
+
     @OptionGroup var options: ExperimentOptions
 
     func run() throws {
@@ -31,7 +34,8 @@ struct ReportCommand: ParsableCommand {
         let path = output ?? "\(directory)/report.html"
         // The page is rendered by a process that gave root up, and written by one that parses nothing.
         let page = try OwnProgram.output(
-            of: ["report", directory, "--output", "-"] + options.state.words
+            of: ["report", directory, "--output", "-"] + (all ? ["--all"] : [])
+                + options.state.words
         )
         try OutputFile.write(page, to: path)
         try Console.write(path)
@@ -43,6 +47,7 @@ struct ReportCommand: ParsableCommand {
         return ReportPage.render(
             entries: try record.entries(),
             verification: try record.verify(),
+            newest: all ? nil : ReportPage.usualLength,
             candidateTexts: { Self.texts(of: $0, in: repository) }
         )
     }

@@ -69,7 +69,8 @@ public struct CampaignState: Sendable, Equatable {
     /// - Throws: ``LoopError`` for the first row that cannot be read or contradicts the others.
     public init(replaying rows: some Sequence<RecordedRow>) throws(LoopError) {
         for row in rows {
-            try apply(row)
+            let event = try LedgerEvent(kind: row.kind, body: row.body)
+            try advance(by: event, at: row.time, sequence: row.sequence)
         }
     }
 

@@ -8,19 +8,19 @@ struct CandidateSection {
     private static let maximumLine = 1_000
 
     private let chronicle: Chronicle
-    private let candidateTexts: (String) -> [String: String]?
+    private let texts: CandidateTexts
 
     init(_ chronicle: Chronicle, _ candidateTexts: @escaping (String) -> [String: String]?) {
         self.chronicle = chronicle
-        self.candidateTexts = candidateTexts
+        texts = CandidateTexts(candidateTexts)
     }
 
     var markup: Markup {
-        let candidates = chronicle.candidates
+        let (candidates, note) = chronicle.shown(chronicle.candidates)
         let content: Markup =
             candidates.isEmpty
             ? "<p class=\"empty\">No candidate was submitted yet.</p>"
-            : candidates.map(article).joined()
+            : note + candidates.map(article).joined()
         return Part.section("candidates", "Candidates", content)
     }
 
@@ -123,7 +123,7 @@ struct CandidateSection {
 
     private func findings(_ candidate: Candidate) -> Markup {
         guard !candidate.findings.isEmpty else { return "" }
-        let texts = candidateTexts(candidate.digest) ?? [:]
+        let texts = texts.of(candidate.digest) ?? [:]
         let items = candidate.findings.map { finding -> Markup in
             let shown = excerpt(of: finding, texts).map { line -> Markup in
                 "<div><code>\(code: line)</code></div>"
@@ -147,8 +147,8 @@ struct CandidateSection {
     }
 
     private func difference(_ candidate: Candidate) -> Markup {
-        guard let base = candidate.base, let old = candidateTexts(base),
-            let new = candidateTexts(candidate.digest)
+        guard let base = candidate.base, let old = texts.of(base),
+            let new = texts.of(candidate.digest)
         else { return "<p class=\"empty\">The texts that a difference needs are not kept.</p>" }
         let paths = Set(old.keys).union(new.keys).sorted()
         let changes = paths.map { path in
@@ -227,4 +227,19 @@ extension UnifiedDiff.Change {
 extension String {
     /// The same with a large first letter.
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+/// The texts of candidates, each read once: several have one base, and git is asked for each.
+private final class CandidateTexts {
+    private let read: (String) -> [String: String]?
+    private var known: [String: [String: String]?] = [:]
+
+    init(_ read: @escaping (String) -> [String: String]?) { self.read = read }
+
+    func of(_ digest: String) -> [String: String]? {
+        if let texts = known[digest] { return texts }
+        let texts = read(digest)
+        known[digest] = .some(texts)
+        return texts
+    }
 }

@@ -23,16 +23,32 @@ struct Chronicle {
     var firstTime: Int64?
     var lastTime: Int64?
     var rowCount = 0
+    /// How many of the newest entries a list shows; nothing where it shows all.
+    let newest: Int?
     private var sizes: [String: Int] = [:]
     private var findings: [String: [Finding]] = [:]
 
-    init(_ entries: [LedgerEntry]) {
+    init(_ entries: [LedgerEntry], newest: Int? = nil) {
+        self.newest = newest
         for entry in entries {
             rowCount += 1
             firstTime = firstTime ?? entry.time
             lastTime = entry.time
             add(entry)
         }
+    }
+
+    /// The newest entries of a list, and a word about those that are left out.
+    func shown<Entry>(_ list: [Entry]) -> (entries: ArraySlice<Entry>, note: Markup) {
+        guard let newest, list.count > newest else { return (list[...], "") }
+        return (
+            list.suffix(newest),
+            """
+            <p class="note">The newest \(newest) of \(list.count); \
+            <code>invigilator report --all</code> shows every one.</p>
+
+            """
+        )
     }
 
     /// The sealed score after the last accepted candidate, or the baseline's.

@@ -39,15 +39,17 @@ struct ManifestSection {
         let scored = chronicle.candidates.compactMap { candidate in
             candidate.forecast.map { (candidate.name, $0) }
         }
+        let (shown, note) = chronicle.shown(scored)
         let content: Markup =
             scored.isEmpty
             ? "<p class=\"empty\">No manifest was scored.</p>"
-            : Part.table(
-                "Manifests by candidate",
-                ["Candidate", "Coding agent"] + Forecast.columns.map(\.1) + ["Brier"],
-                scored.map { name, forecast in Self.row("\(name)", forecast) }
-                    + Self.sums(scored.map(\.1))
-            )
+            : note
+                + Part.table(
+                    "Manifests by candidate",
+                    ["Candidate", "Coding agent"] + Forecast.columns.map(\.1) + ["Brier"],
+                    shown.map { name, forecast in Self.row("\(name)", forecast) }
+                        + Self.sums(scored.map(\.1))
+                )
         return Part.section(
             "manifests",
             "What manifests predicted",

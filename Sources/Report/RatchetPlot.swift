@@ -91,7 +91,12 @@ struct RatchetPlot {
 
     private var marks: Markup {
         let best = candidates.lastIndex { $0.verdict == .accepted }
-        return candidates.indices.map { index in
+        // Beyond some hundred, marks of what was refused hide each other.
+        let first = chronicle.newest.map { candidates.count - $0 } ?? 0
+        let marked = candidates.indices.filter {
+            $0 >= first || candidates[$0].verdict == .accepted
+        }
+        return marked.map { index in
             let candidate = candidates[index]
             let words =
                 "candidate \(candidate.iteration ?? index + 1): "

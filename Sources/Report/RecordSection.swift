@@ -63,7 +63,8 @@ struct RecordSection {
         guard !chronicle.learnings.isEmpty else {
             return "<p class=\"empty\">Nothing yet.</p>"
         }
-        let items = chronicle.learnings.map { learning -> Markup in
+        let (learnings, note) = chronicle.shown(chronicle.learnings)
+        let items = learnings.map { learning -> Markup in
             let parts = learning.note.ordered.map { part, text -> Markup in
                 "<div><b>\(part.title)</b> <span class=\"prose\">\(prose: text)</span></div>"
             }
@@ -76,7 +77,7 @@ struct RecordSection {
 
                 """
         }
-        return "<ul class=\"notes\">\n\(items.joined())</ul>"
+        return note + "<ul class=\"notes\">\n\(items.joined())</ul>"
     }
 
     private var course: Markup {

@@ -7,20 +7,25 @@ public import Ledger
 
 /// The page that a person opens after a run.
 public enum ReportPage {
+    /// The entries of a list that a person may still read.
+    public static let usualLength = 200
+
     /// Renders the whole page.
     ///
     /// - Parameters:
     ///   - entries: The ledger's rows in order.
     ///   - verification: What verifying them found; shown at the top, damaged or not.
+    ///   - newest: How many of its newest entries each list shows, at least 0; `nil` for all.
     ///   - candidateTexts: The text of each file of a candidate, by the candidate's digest, or nothing
     ///     when it is not kept.
     /// - Returns: UTF-8 text of a self-contained HTML document.
     public static func render(
         entries: [LedgerEntry],
         verification: VerificationReport,
+        newest: Int? = usualLength,
         candidateTexts: @escaping (String) -> [String: String]?
     ) -> String {
-        let chronicle = Chronicle(entries)
+        let chronicle = Chronicle(entries, newest: newest)
         let experiment = chronicle.genesis.experiment ?? "unnamed experiment"
         let sections: [Markup] = [
             Overview(chronicle, verification).markup,

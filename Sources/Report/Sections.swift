@@ -61,7 +61,8 @@ struct ScoreSection {
                 "\(Figures.released(chronicle.baseline?.released))", "", "",
             ]
         ]
-        for candidate in chronicle.candidates {
+        let (candidates, note) = chronicle.shown(chronicle.candidates)
+        for candidate in candidates {
             rows.append([
                 "\(candidate.name)", "\(candidate.verdict.rawValue)",
                 "\(Figures.exact(candidate.sealedMean))",
@@ -75,11 +76,12 @@ struct ScoreSection {
                 "\(Figures.released(floor.released))", "", "",
             ])
         }
-        return Part.table(
-            "Sealed scores",
-            ["Candidate", "Verdict", "Exact", "Released", "Suite", "Digest"],
-            rows
-        )
+        return note
+            + Part.table(
+                "Sealed scores",
+                ["Candidate", "Verdict", "Exact", "Released", "Suite", "Digest"],
+                rows
+            )
     }
 }
 
@@ -103,7 +105,7 @@ struct SuiteSection {
     init(_ chronicle: Chronicle) { self.chronicle = chronicle }
 
     var markup: Markup {
-        let grown = chronicle.promotions.filter { !$0.tasks.isEmpty }
+        let (grown, note) = chronicle.shown(chronicle.promotions.filter { !$0.tasks.isEmpty })
         let rows = grown.map { promotion -> [Markup] in
             [
                 "\(promotion.iteration.map { "\($0)" } ?? "none")",
@@ -114,11 +116,12 @@ struct SuiteSection {
         let content: Markup =
             rows.isEmpty
             ? "<p class=\"empty\">No task was promoted: no accepted candidate fixed a train task that failed before.</p>"
-            : Part.table(
-                "Train tasks that were promoted",
-                ["Iteration", "Suite size", "New", "Tasks"],
-                rows
-            )
+            : note
+                + Part.table(
+                    "Train tasks that were promoted",
+                    ["Iteration", "Suite size", "New", "Tasks"],
+                    rows
+                )
         return Part.section(
             "suite",
             "The regression suite",
@@ -201,7 +204,8 @@ struct ExamSection {
     init(_ chronicle: Chronicle) { self.chronicle = chronicle }
 
     var markup: Markup {
-        let rows = chronicle.exams.map { exam -> [Markup] in
+        let (exams, note) = chronicle.shown(chronicle.exams)
+        let rows = exams.map { exam -> [Markup] in
             let faults = exam.faults.map { "\($0.name) \($0.count)" }.joined(separator: ", ")
             let length = exam.milliseconds.map { Figures.duration(milliseconds: Int64($0)) }
             return [
@@ -213,7 +217,7 @@ struct ExamSection {
             ]
         }
         let summary =
-            Figures.count(rows.count, "exam") + ", "
+            Figures.count(chronicle.exams.count, "exam") + ", "
             + Figures.count(chronicle.sandboxCount, "sandbox launch", "sandbox launches")
         return Part.section(
             "exams",
@@ -222,7 +226,7 @@ struct ExamSection {
             <p>Totals only. The page shows no outcome of a single task, sealed or not.</p>
             <details>
             <summary>\(summary)</summary>
-            \(Part.table(
+            \(note)\(Part.table(
                 "Exams",
                 ["Iteration", "Purpose", "Split", "Mean", "Passed", "Faults", "Length"], rows))
             </details>

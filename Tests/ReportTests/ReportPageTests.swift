@@ -10,6 +10,7 @@ struct ReportPageTests {
     /// The sample's rows in a real ledger, so that its verification is a real one.
     private static func page(
         _ sample: SampleCampaign = SampleCampaign(),
+        newest: Int? = ReportPage.usualLength,
         damaged: Bool = false
     ) throws -> String {
         let path = NSTemporaryDirectory() + "report-\(UUID().uuidString)"
@@ -28,8 +29,27 @@ struct ReportPageTests {
         if damaged { bytes[bytes.count / 2] ^= 1 }
         return ReportPage.render(
             entries: try ledger.entries(),
-            verification: Ledger.verifyExport(bytes)
+            verification: Ledger.verifyExport(bytes),
+            newest: newest
         ) { sample.texts[$0].map { ["agent/agent.py": $0] } }
+    }
+
+    @Test("each list shows its newest entries, says so, and loses no sum")
+    func newest() throws {
+        let (all, part) = (try Self.page(newest: nil), try Self.page(newest: 3))
+        func count(_ text: String, _ page: String) -> Int {
+            page.components(separatedBy: text).count - 1
+        }
+        #expect(count("<article", all) == 8 && count("<article", part) == 3)
+        #expect(part.contains("The newest 3 of 8;") && !all.contains("The newest "))
+        #expect(part.contains("Candidate 8 ") && !part.contains("Candidate 5 "))
+        // What was accepted keeps its mark, and every candidate its place.
+        let mark = "class=\"mark accepted\" x="
+        #expect(count(mark, part) == count(mark, all) && count(mark, all) > 3)
+        for sum in ["accepted candidates of 8", "11 exams"] {
+            #expect(all.contains(sum) == part.contains(sum))
+        }
+        #expect(Outline(part).problems.isEmpty)
     }
 
     @Test("a line of a mebibyte is cut, and the page stays a page")
