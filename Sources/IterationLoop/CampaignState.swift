@@ -68,13 +68,19 @@ public struct CampaignState: Sendable, Equatable {
     /// - Parameter rows: the rows, in order.
     /// - Throws: ``LoopError`` for the first row that cannot be read or contradicts the others.
     public init(replaying rows: some Sequence<RecordedRow>) throws(LoopError) {
-        for row in rows {
-            let event = try LedgerEvent(kind: row.kind, body: row.body)
-            try advance(by: event, at: row.time, sequence: row.sequence)
-        }
+        for row in rows { try advance(by: row) }
     }
 
-    /// Applies one row.
+    /// Applies one row of a record that is read to its end.
+    ///
+    /// - Parameter row: the next row.
+    /// - Throws: ``LoopError``; then the state is of no use.
+    public mutating func advance(by row: RecordedRow) throws(LoopError) {
+        let event = try LedgerEvent(kind: row.kind, body: row.body)
+        try advance(by: event, at: row.time, sequence: row.sequence)
+    }
+
+    /// Applies one row that may contradict the state.
     ///
     /// - Parameter row: the next row.
     /// - Throws: ``LoopError``; then the state is as before.

@@ -25,6 +25,7 @@ struct Chronicle {
     var rowCount = 0
     /// How many of the newest entries a list shows; nothing where it shows all.
     let newest: Int?
+    private var bestPlace: Int?
     private var sizes: [String: Int] = [:]
     private var findings: [String: [Finding]] = [:]
 
@@ -131,14 +132,16 @@ struct Chronicle {
     }
 
     private var bestDigest: String? {
-        accepted.last?.digest ?? baseline?.digest ?? genesis.agentDigest
+        bestPlace.map { candidates[$0].digest } ?? baseline?.digest ?? genesis.agentDigest
     }
 
     private mutating func decide(_ body: Members) {
         let ticket = body.text("ticket")
         let known = candidates.lastIndex { $0.ticket == ticket && $0.verdict == .undecided }
         if known == nil { candidates.append(candidate(body)) }
-        candidates[known ?? candidates.count - 1].decide(body)
+        let place = known ?? candidates.count - 1
+        candidates[place].decide(body)
+        if candidates[place].verdict == .accepted { bestPlace = place }
     }
 
     private mutating func promote(_ body: Members) {

@@ -50,7 +50,7 @@ public struct RecordAudit {
         for row in rows {
             let event = try LedgerEvent(kind: row.kind, body: row.body)
             take(event, row.sequence)
-            try state.apply(row)
+            try state.advance(by: row)
         }
     }
 
