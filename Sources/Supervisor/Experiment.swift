@@ -92,7 +92,8 @@ public struct Experiment: Sendable, Equatable {
     private static func rewriting(_ path: String) -> String {
         #"put a copy of it back; if there is none, write {"experiment":"NUMBER","schema":"#
             + #""invigilator.experiment/1"} there, NUMBER being the name of the experiment's folder in "#
-            + "`experiments` of the state directory, and run "
+            + "`experiments` of the state directory (with a benchmark of its own, "
+            + #""benchmark_directory":"PATH" belongs in it, too), and run "#
             + "`\(sudo)invigilator ledger bind \(path)`"
     }
 
