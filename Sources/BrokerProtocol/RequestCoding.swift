@@ -112,11 +112,12 @@ extension ModelPin {
             "effort": effort.map { .string($0) } ?? .null,
             "temperature": temperature.map { .number($0) } ?? .null,
             "output_tokens": JSONValue(maxOutputTokens), "choices": JSONValue(maximumChoices),
-            "tools": .string(toolRule.rawValue),
+            "tools": .string(toolRule.rawValue), "form": form.value,
         ]
     }
 
     fileprivate init(from reader: inout ObjectReader) throws(JSONError) {
+        var form = try reader.requiredObject("form")
         self.init(
             alias: try reader.optionalText("alias"),
             upstream: try reader.requiredString("upstream"),
@@ -126,8 +127,40 @@ extension ModelPin {
             temperature: try reader.optionalNumberOrNull("temperature"),
             maxOutputTokens: try reader.requiredInteger("output_tokens"),
             maximumChoices: try reader.requiredInteger("choices"),
-            toolRule: try reader.word("tools")
+            toolRule: try reader.word("tools"),
+            form: try ModelForm(from: &form)
         )
+        try form.finish()
+    }
+}
+
+extension ModelForm {
+    fileprivate var value: JSONValue {
+        [
+            "provider": provider.map { .string($0.rawValue) } ?? .null,
+            "efforts": efforts.map { .array($0.map { .string($0) }) } ?? .null,
+            "adaptive": .bool(thinksAdaptively), "budget": .bool(thinksByBudget),
+            "sampling": .string(sampling.rawValue), "output": JSONValue(mostOutput),
+            "length": .string(length.rawValue),
+        ]
+    }
+
+    fileprivate init(from reader: inout ObjectReader) throws(JSONError) {
+        let efforts = try reader.requiredValue("efforts")
+        self.init(
+            provider: try reader.optionalWord("provider"),
+            efforts: efforts.isNull ? nil : try Self.words(efforts),
+            thinksAdaptively: try reader.requiredBool("adaptive"),
+            thinksByBudget: try reader.requiredBool("budget"),
+            sampling: try reader.word("sampling"),
+            mostOutput: try reader.count("output"),
+            length: try reader.word("length")
+        )
+    }
+
+    private static func words(_ value: JSONValue) throws(JSONError) -> [String] {
+        var reader = try ObjectReader(["efforts": value], location: "form")
+        return try reader.texts("efforts")
     }
 }
 

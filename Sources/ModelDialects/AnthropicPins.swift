@@ -36,23 +36,35 @@ extension RequestDraft {
         }
         let display = asked?["display"]
         if let budget = Int(effort) {
-            members["thinking"] = ["type": "enabled", "budget_tokens": JSONValue(budget)]
-            AnthropicMessages.fitThinking(in: &members)
-            let pinned = members["thinking"]?["budget_tokens"]
-            if let asked, asked["budget_tokens"] != pinned {
-                reader.note(.effortChanged, "thinking")
-            }
+            putThinking(isAsked || form.thinksByBudget, budget: budget, prefersBudget: true)
         } else {
-            var configuration = members["output_config"]?.objectValue ?? [:]
-            configuration["effort"] = .string(effort)
-            members["output_config"] = .object(configuration)
-            guard isAsked else { return }
-            if kind == "enabled" { reader.note(.effortChanged, "thinking") }
-            members["thinking"] = ["type": "adaptive"]
+            if form.takes(effort: effort) {
+                var configuration = members["output_config"]?.objectValue ?? [:]
+                configuration["effort"] = .string(effort)
+                members["output_config"] = .object(configuration)
+            }
+            let isOff = asked != nil && !isAsked
+            if isOff, form.thinks { return }
+            putThinking(isAsked, budget: ModelForm.budget(of: effort), prefersBudget: false)
         }
+        let pinned = members["thinking"]
+        let isChanged = ["type", "budget_tokens"].contains { asked?[$0] != pinned?[$0] }
+        if asked != nil, isChanged { reader.note(.effortChanged, "thinking") }
         if let display, case .object(var thinking)? = members["thinking"] {
             thinking["display"] = display
             members["thinking"] = .object(thinking)
+        }
+    }
+
+    /// Puts thinking into the one form that the model takes, if it takes one.
+    private mutating func putThinking(_ isWanted: Bool, budget: Int?, prefersBudget: Bool) {
+        members["thinking"] = nil
+        guard isWanted else { return }
+        if form.thinksAdaptively, !(prefersBudget && form.thinksByBudget) {
+            members["thinking"] = ["type": "adaptive"]
+        } else if form.thinksByBudget, let budget {
+            members["thinking"] = ["type": "enabled", "budget_tokens": JSONValue(budget)]
+            AnthropicMessages.fitThinking(in: &members)
         }
     }
 }

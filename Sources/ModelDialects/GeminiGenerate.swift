@@ -140,16 +140,18 @@ extension RequestDraft {
         var pinned: [String: JSONValue] = [:]
         if let effort = pin.effort {
             if let budget = Int(effort) {
-                pinned["thinkingBudget"] = JSONValue(budget)
-            } else {
+                if form.thinksByBudget { pinned["thinkingBudget"] = JSONValue(budget) }
+            } else if form.takes(effort: effort) {
                 pinned["thinkingLevel"] = .string(effort)
+            } else if form.thinksByBudget, let budget = ModelForm.budget(of: effort) {
+                pinned["thinkingBudget"] = JSONValue(budget)
             }
         }
         for name in ["thinkingBudget", "thinkingLevel"] {
             guard let value = asked?[name], value != pinned[name] else { continue }
             reader.note(.effortChanged, name)
         }
-        if let shown = asked?["includeThoughts"] { pinned["includeThoughts"] = shown }
+        if form.thinks, let shown = asked?["includeThoughts"] { pinned["includeThoughts"] = shown }
         if !pinned.isEmpty { members["thinkingConfig"] = .object(pinned) }
     }
 }

@@ -31,6 +31,8 @@ public struct ModelPin: Sendable, Equatable {
     public let maximumChoices: Int
     /// What becomes of provider-run tools.
     public let toolRule: ToolRule
+    /// What the model's requests may hold.
+    public let form: ModelForm
 
     /// The same pin under another alias.
     ///
@@ -46,7 +48,27 @@ public struct ModelPin: Sendable, Equatable {
             temperature: temperature,
             maxOutputTokens: maxOutputTokens,
             maximumChoices: maximumChoices,
-            toolRule: toolRule
+            toolRule: toolRule,
+            form: form
+        )
+    }
+
+    /// The same pin with other words on what the model's requests may hold.
+    ///
+    /// - Parameter form: what they may hold.
+    /// - Returns: the pin.
+    public func taking(_ form: ModelForm) -> ModelPin {
+        ModelPin(
+            alias: alias,
+            upstream: upstream,
+            dialects: dialects,
+            model: model,
+            effort: effort,
+            temperature: temperature,
+            maxOutputTokens: maxOutputTokens,
+            maximumChoices: maximumChoices,
+            toolRule: toolRule,
+            form: form
         )
     }
 
@@ -62,6 +84,7 @@ public struct ModelPin: Sendable, Equatable {
     ///   - maxOutputTokens: the most tokens of one answer; less than 1 counts as 1.
     ///   - maximumChoices: the most answers to one request; less than 1 counts as 1.
     ///   - toolRule: what becomes of provider-run tools.
+    ///   - form: what the model's requests may hold.
     public init(
         alias: String? = nil,
         upstream: String,
@@ -71,7 +94,8 @@ public struct ModelPin: Sendable, Equatable {
         temperature: Double? = nil,
         maxOutputTokens: Int,
         maximumChoices: Int = 1,
-        toolRule: ToolRule = .drop
+        toolRule: ToolRule = .drop,
+        form: ModelForm = .any
     ) {
         self.alias = alias
         self.upstream = upstream
@@ -82,6 +106,7 @@ public struct ModelPin: Sendable, Equatable {
         self.maxOutputTokens = max(1, maxOutputTokens)
         self.maximumChoices = max(1, maximumChoices)
         self.toolRule = toolRule
+        self.form = form
     }
 
     /// Whether a request that names this model means this pin.

@@ -6,7 +6,9 @@ extension RequestDraft {
         members["store"] = false
         pinTemperature(undoing: ["top_p", "top_k", "min_p"])
         let limit = pinOutput(Dialect.openAIChat.outputNames)
-        if let effort = pin.effort { members["reasoning_effort"] = .string(effort) }
+        if let effort = pin.effort, form.takes(effort: effort) {
+            members["reasoning_effort"] = .string(effort)
+        }
         let choices = pinChoices()
         outputLimit = limit * choices
         isStreaming = members["stream"]?.boolValue == true

@@ -93,7 +93,9 @@ extension RequestDraft {
         members["store"] = false
         pinTemperature(undoing: ["top_p"])
         outputLimit = pinOutput(Dialect.openAIResponses.outputNames)
-        if let effort = pin.effort {
+        if form.efforts == [] {
+            dropReasoning()
+        } else if let effort = pin.effort, form.takes(effort: effort) {
             var reasoning = members["reasoning"]?.objectValue ?? [:]
             reasoning["effort"] = .string(effort)
             members["reasoning"] = .object(reasoning)
@@ -101,5 +103,15 @@ extension RequestDraft {
         isStreaming = members["stream"]?.boolValue == true
         if !isStreaming { members["stream_options"] = nil }
         dropEmptyTools()
+    }
+
+    /// A model that does not reason takes no word about it.
+    private mutating func dropReasoning() {
+        if members.removeValue(forKey: "reasoning") != nil {
+            reader.note(.effortChanged, "reasoning")
+        }
+        guard let include = members["include"]?.arrayValue else { return }
+        let kept = include.filter { $0 != "reasoning.encrypted_content" }
+        members["include"] = kept.isEmpty ? nil : .array(kept)
     }
 }

@@ -5,6 +5,8 @@ struct RequestDraft {
     var members: [String: JSONValue]
     var reader: ShapeReader
     let pin: ModelPin
+    /// What the pin's model takes in this dialect.
+    let form: ModelForm
     let route: Route
     var isStreaming = false
     var outputLimit = 0
@@ -14,6 +16,7 @@ struct RequestDraft {
         self.members = members
         self.reader = reader
         self.pin = pin
+        form = route.dialect.map(pin.form.seen) ?? .bare
         self.route = route
     }
 
@@ -54,22 +57,32 @@ extension RequestDraft {
     mutating func pinTemperature(_ name: String = "temperature", undoing others: [String]) {
         let asked = members.removeValue(forKey: name)?.numberValue
         if let asked, asked != pin.temperature { reader.note(.temperatureChanged, name) }
-        guard let temperature = pin.temperature else { return }
-        members[name] = JSONValue(number: temperature)
+        let isTaken = form.samples(effort: pin.effort)
+        guard pin.temperature != nil || !isTaken else { return }
+        if isTaken { members[name] = pin.temperature.map(JSONValue.init(number:)) }
         for other in others where members.removeValue(forKey: other) != nil {
             reader.note(.temperatureChanged, other)
         }
     }
 
-    /// Puts the lesser of what is asked and what is pinned in place.
+    /// Puts the least of what is asked, what is pinned and what the model can in place.
     mutating func pinOutput(_ names: [String]) -> Int {
         let asked = names.compactMap { members[$0]?.intValue }.min()
         let name = names.first { members[$0] != nil } ?? names[0]
         for other in names { members[other] = nil }
-        if let asked, asked > pin.maxOutputTokens { reader.note(.maxTokensChanged, name) }
-        let limit = min(asked ?? pin.maxOutputTokens, pin.maxOutputTokens)
-        members[name] = JSONValue(limit)
+        let most = min(pin.maxOutputTokens, form.mostOutput ?? .max)
+        if let asked, asked > most { reader.note(.maxTokensChanged, name) }
+        let limit = min(asked ?? most, most)
+        members[outputName(asked: asked == nil ? nil : name, names)] = JSONValue(limit)
         return limit
+    }
+
+    private func outputName(asked: String?, _ names: [String]) -> String {
+        switch form.length {
+        case .asked: asked ?? names[0]
+        case .old: asked ?? names[names.count - 1]
+        case .new: names[0]
+        }
     }
 
     /// Puts a member in place that always has this value, and notes a request for another.

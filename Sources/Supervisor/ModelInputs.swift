@@ -14,6 +14,8 @@ public struct ModelInputs {
     let settings: ModelSettings
     /// What the broker is started with; holds the keys.
     let start: BrokerClient.Start
+    /// What is known of models.
+    let table: ModelTable
     /// The cassette, where there is one.
     let cassette: CassetteFile?
 
@@ -30,6 +32,8 @@ public struct ModelInputs {
     ) throws(SupervisorError) {
         settings = config.models
         guard !settings.roles.isEmpty else { return nil }
+        let known = try installation.contents(of: ModelTable.file)
+        table = try workspace { () throws(WorkspaceError) in try ModelTable(parsing: known) }
         let host = ModelKeyHost.ofThisProcess(
             for: owner,
             isShared: try PolicySource.sharedKeys()
@@ -53,6 +57,9 @@ public struct ModelInputs {
             }
         }
     }
+
+    /// What is left out of requests because a model does not take it, a line each.
+    var notices: [String] { settings.notices(knowing: table) }
 
     /// What the broker runs under.
     var brokerPlan: CompiledPlan { start.plan }

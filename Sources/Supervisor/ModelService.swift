@@ -29,6 +29,7 @@ package final class ModelService {
     package var onEnd: (SupervisorError) -> Void = { _ in }
 
     let settings: ModelSettings
+    private let table: ModelTable
     private let loop: EventLoop
     private let start: () throws(SupervisorError) -> BrokerClient
     private var broker: BrokerClient
@@ -66,8 +67,13 @@ package final class ModelService {
         used: ModelUsage,
         extended: BudgetExtension
     ) throws(SupervisorError) {
-        try self.init(inputs.settings, on: launcher.loop, used: used, extended: extended) {
-            () throws(SupervisorError) in
+        try self.init(
+            inputs.settings,
+            knowing: inputs.table,
+            on: launcher.loop,
+            used: used,
+            extended: extended
+        ) { () throws(SupervisorError) in
             let opened = try system("open the broker's log", log) { () throws(SystemError) in
                 Descriptor?.Box(
                     try Descriptor.open(log, [.write, .create, .append], permissions: 0o600)
@@ -89,6 +95,7 @@ package final class ModelService {
     ///
     /// - Parameters:
     ///   - settings: what the configuration says.
+    ///   - table: what is known of models.
     ///   - loop: the supervisor's loop.
     ///   - used: what was used before this run.
     ///   - extended: what is allowed beyond the configuration.
@@ -96,12 +103,14 @@ package final class ModelService {
     /// - Throws: ``SupervisorError``.
     package init(
         _ settings: ModelSettings,
+        knowing table: ModelTable = .empty,
         on loop: EventLoop,
         used: ModelUsage,
         extended: BudgetExtension = BudgetExtension(),
         start: @escaping () throws(SupervisorError) -> BrokerClient
     ) throws(SupervisorError) {
         self.settings = settings
+        self.table = table
         self.loop = loop
         self.start = start
         self.extended = extended
@@ -242,7 +251,7 @@ package final class ModelService {
         at listener: Int,
         among roles: [ModelRole]
     ) -> PinnedRole? {
-        guard var pin = settings.pin(of: role) else { return nil }
+        guard var pin = settings.pin(of: role, knowing: table) else { return nil }
         // Where several roles speak, a request chooses by the role's name: two roles may have one
         // model, and still have two budgets.
         if roles.count > 1 { pin = pin.called(role.rawValue) }

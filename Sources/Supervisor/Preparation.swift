@@ -66,6 +66,7 @@ public struct Preparation {
 
     /// Carries out what is not recorded yet.
     public func run() throws(SupervisorError) {
+        for notice in supervision.inputs.models?.notices ?? [] { progress(notice) }
         var state = try replayed()
         // An exam whose command was cut off must not stand open beside the next one.
         if let exam = state.runningExam, [.baseline, .floor].contains(exam.purpose) {

@@ -50,6 +50,7 @@ struct ModelRoleReader {
             .value
         let providerTools = entry.word("provider-tools", of: ToolRule.self)?.value
         let budget = ModelBudgetReader.read(&entry)
+        let takes = readTraits(&entry)
         guard let upstream, let model else { return nil }
         return ModelRoleSettings(
             upstream: upstream,
@@ -63,8 +64,23 @@ struct ModelRoleReader {
             maximumConcurrency: concurrency ?? Self.defaultConcurrency,
             unknownFields: unknownFields ?? .drop,
             providerTools: providerTools ?? .refuse,
-            budget: budget
+            budget: budget,
+            takes: takes
         )
+    }
+
+    private func readTraits(_ entry: inout MappingReader) -> [ModelTrait]? {
+        entry.strings("takes")?.value.compactMap { word in
+            if let trait = ModelTrait(rawValue: word.value) { return trait }
+            entry.refuse(
+                "takes",
+                line: word.line,
+                "«\(word.value.printablePrefix(40))» is not known",
+                remedy: "write a list of: "
+                    + ModelTrait.allCases.map(\.rawValue).joined(separator: ", ")
+            )
+            return nil
+        }
     }
 
     /// A role that only auto-harness's key names, where one upstream can serve it.
@@ -93,7 +109,8 @@ struct ModelRoleReader {
             maximumConcurrency: Self.defaultConcurrency,
             unknownFields: .drop,
             providerTools: .refuse,
-            budget: .unlimited
+            budget: .unlimited,
+            takes: nil
         )
     }
 

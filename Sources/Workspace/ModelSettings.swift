@@ -160,6 +160,8 @@ public struct ModelRoleSettings: Sendable, Equatable {
     public let providerTools: ToolRule
     /// The limits of this role.
     public let budget: ModelBudget
+    /// What the model takes, in place of what is known of it; nil for that.
+    public let takes: [ModelTrait]?
 }
 
 /// Limits by what they are counted over.

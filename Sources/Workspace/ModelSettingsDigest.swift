@@ -31,7 +31,7 @@ extension ModelUpstream {
 
 extension ModelRoleSettings {
     fileprivate var resolved: JSONValue {
-        .object([
+        var resolved: [String: JSONValue] = [
             "upstream": .string(upstream), "key": key == nil ? .null : "set",
             "model": .string(model), "alias": alias.map { .string($0) } ?? .null,
             "effort": effort.map { .string($0) } ?? .null,
@@ -40,7 +40,10 @@ extension ModelRoleSettings {
             "choices": JSONValue(maximumChoices), "concurrent": JSONValue(maximumConcurrency),
             "unknown-fields": .string(unknownFields.rawValue),
             "provider-tools": .string(providerTools.rawValue), "budget": budget.resolved,
-        ])
+        ]
+        // A record that was begun before the key goes on.
+        if let takes { resolved["takes"] = JSONValue(takes.map(\.rawValue)) }
+        return .object(resolved)
     }
 }
 

@@ -67,7 +67,7 @@ extension EndToEnd {
                 scratch: scratch
             )
             try server.writeKey("sk-of-this-test")
-            let pins = ", effort: low, temperature: 0.25"
+            let pins = ", effort: low, temperature: 0.25, takes: [effort, temperature]"
             let candidate =
                 "{ upstream: scripted, model: candidate-model, max-output-tokens: 100\(pins) }"
             let night = try Night(in: scratch)
