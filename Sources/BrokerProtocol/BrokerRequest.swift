@@ -170,6 +170,8 @@ public struct ListenerTerms: Sendable, Equatable {
     public let isSealed: Bool
     /// What becomes of fields that the allow-list does not know.
     public let unknownFields: RequestPolicy.UnknownFields
+    /// What stands in place of the names that callers give themselves.
+    public let client: String
     /// The most requests of all of its life.
     public let maximumRequests: Int
     /// The most requests at the same time.
@@ -181,6 +183,7 @@ public struct ListenerTerms: Sendable, Equatable {
         roles: [PinnedRole],
         isSealed: Bool,
         unknownFields: RequestPolicy.UnknownFields = .drop,
+        client: String = "invigilator",
         maximumRequests: Int = 1_000_000,
         maximumConcurrency: Int = 64
     ) {
@@ -188,6 +191,7 @@ public struct ListenerTerms: Sendable, Equatable {
         self.roles = roles
         self.isSealed = isSealed
         self.unknownFields = unknownFields
+        self.client = client
         self.maximumRequests = maximumRequests
         self.maximumConcurrency = maximumConcurrency
     }

@@ -169,7 +169,7 @@ extension ListenerTerms {
         [
             "type": "open", "listener": JSONValue(listener),
             "roles": .array(roles.map(\.value)), "sealed": .bool(isSealed),
-            "unknown_fields": .string(unknownFields.rawValue),
+            "unknown_fields": .string(unknownFields.rawValue), "client": .string(client),
             "requests": JSONValue(maximumRequests), "concurrency": JSONValue(maximumConcurrency),
         ]
     }
@@ -180,6 +180,7 @@ extension ListenerTerms {
             roles: try reader.objects("roles", PinnedRole.init(from:)),
             isSealed: try reader.requiredBool("sealed"),
             unknownFields: try reader.word("unknown_fields"),
+            client: try reader.requiredString("client"),
             maximumRequests: try reader.requiredInteger("requests"),
             maximumConcurrency: try reader.requiredInteger("concurrency")
         )

@@ -202,7 +202,11 @@ struct CallService: Sendable {
         _ terms: ListenerTerms
     ) async throws -> Result<ModelRequest, RequestRefusal> {
         let pins = terms.roles.map(\.pin)
-        let policy = RequestPolicy(isSealed: terms.isSealed, unknownFields: terms.unknownFields)
+        let policy = RequestPolicy(
+            isSealed: terms.isSealed,
+            unknownFields: terms.unknownFields,
+            client: terms.client
+        )
         let read: @Sendable () -> Result<ModelRequest, RequestRefusal> = {
             do throws(RequestRefusal) {
                 let request = try ModelRequest.parse(

@@ -57,7 +57,7 @@ enum AnthropicMessages {
             "top_k": .integer(0...1_000_000),
             "stop_sequences": .list(.text, most: 10_000),
             "metadata": .unlessEmpty(
-                .object(["user_id": .unsealed(.text, .identity)])
+                .object(["user_id": .client(.identity)])
             ),
             "service_tier": .removed(.serviceTier),
             "speed": .removed(.serviceTier),

@@ -6,7 +6,12 @@ enum OpenAIChat {
         .object(["type": .word(["ephemeral"]), "ttl": .word(["5m", "1h"])], required: ["type"]),
         .cacheControl
     )
-    static let identity = Shape.unsealed(.text, .identity)
+    /// Whom the request is from.
+    static let identity = Shape.client(.identity)
+    /// What the provider would keep with an answer; it takes it only where it keeps the answer.
+    static let metadata = Shape.unsealed(.removed(nil), .identity)
+    /// Which requests are alike, for the provider's cache: all of one experiment.
+    static let cacheKey = Shape.client(.cacheControl)
 
     static let request = Shape.Members(
         [
@@ -47,8 +52,8 @@ enum OpenAIChat {
             "modalities": .list(.word(["text"]), most: 4),
             "user": identity,
             "safety_identifier": identity,
-            "metadata": .unsealed(.kinds(object: .json), .identity),
-            "prompt_cache_key": .unsealed(.text, .cacheControl),
+            "metadata": metadata,
+            "prompt_cache_key": cacheKey,
             "prompt_cache_retention": .unsealed(.text, .cacheControl),
             "store": .removed(.storedState),
             "service_tier": .removed(.serviceTier),

@@ -13,14 +13,22 @@ public struct RequestPolicy: Sendable, Equatable {
     public let isSealed: Bool
     /// What becomes of members that no allow-list knows.
     public let unknownFields: UnknownFields
+    /// What stands in place of the names that a caller gives itself, such as `user`.
+    public let client: String
 
     /// Makes a policy.
     ///
     /// - Parameters:
     ///   - isSealed: whether the sandbox takes part in a sealed exam.
     ///   - unknownFields: what becomes of members that no allow-list knows.
-    public init(isSealed: Bool, unknownFields: UnknownFields = .drop) {
+    ///   - client: what stands in place of the names that a caller gives itself.
+    public init(
+        isSealed: Bool,
+        unknownFields: UnknownFields = .drop,
+        client: String = "invigilator"
+    ) {
         self.isSealed = isSealed
         self.unknownFields = unknownFields
+        self.client = client
     }
 }

@@ -42,6 +42,8 @@ indirect enum Shape: Sendable {
     case effort
     /// An object or a list that stays away where nothing is left of it.
     case unlessEmpty(Shape)
+    /// A name that the caller gives itself: ours stands in its place, and it stays away from sealed exams.
+    case client(ModelEvent.Kind)
     /// What stays away from sealed exams.
     case unsealed(Shape, ModelEvent.Kind)
     /// A tool that the provider would run, or a trace of one: the pin's rule decides.

@@ -130,7 +130,8 @@ extension Shape {
         switch self {
         case .orNull, .json, .constant: true
         case .text, .word, .truth, .integer, .number, .list, .object, .tagged, .kinds, .base64,
-            .dataURL, .schema, .removed, .refused, .effort, .unlessEmpty, .unsealed, .providerTool:
+            .dataURL, .schema, .removed, .refused, .effort, .unlessEmpty, .client, .unsealed,
+            .providerTool:
             false
         }
     }

@@ -74,6 +74,11 @@ struct ShapeReader {
         case .unlessEmpty(let shape):
             guard let kept = try rebuilt(value, as: shape), Self.isDemand(kept) else { return nil }
             return kept
+        case .client(let kind):
+            guard Self.isDemand(value) else { return nil }
+            guard policy.isSealed else { return .string(policy.client) }
+            note(kind)
+            return nil
         case .unsealed(let shape, let kind):
             guard policy.isSealed else { return try rebuilt(value, as: shape) }
             if Self.isDemand(value) { note(kind) }

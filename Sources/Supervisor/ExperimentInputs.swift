@@ -104,6 +104,7 @@ public struct ExperimentInputs {
         models = try ModelInputs(
             config,
             of: path,
+            id: experiment.id,
             owner: owner,
             policies: PolicySource(config, of: owner, layout: layout, installation: installation),
             installation: installation,

@@ -16,6 +16,9 @@ public struct ModelInputs {
     let start: BrokerClient.Start
     /// What is known of models.
     let table: ModelTable
+    /// What providers are told in place of the names that agents give themselves: the same in every request
+    /// of the experiment, and nothing that says which it is.
+    let client: String
     /// The cassette, where there is one.
     let cassette: CassetteFile?
 
@@ -25,6 +28,7 @@ public struct ModelInputs {
     init?(
         _ config: ExperimentConfig,
         of experiment: String,
+        id: String,
         owner: FileRights,
         policies: PolicySource,
         installation: Installation,
@@ -33,6 +37,7 @@ public struct ModelInputs {
         settings = config.models
         guard !settings.roles.isEmpty else { return nil }
         let known = try installation.contents(of: ModelTable.file)
+        client = String(SHA256Digest.hex(of: Array("invigilator client \(id)".utf8)).prefix(32))
         table = try workspace { () throws(WorkspaceError) in try ModelTable(parsing: known) }
         let host = ModelKeyHost.ofThisProcess(
             for: owner,

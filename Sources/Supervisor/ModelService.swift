@@ -30,6 +30,7 @@ package final class ModelService {
 
     let settings: ModelSettings
     private let table: ModelTable
+    private let client: String
     private let loop: EventLoop
     private let start: () throws(SupervisorError) -> BrokerClient
     private var broker: BrokerClient
@@ -70,6 +71,7 @@ package final class ModelService {
         try self.init(
             inputs.settings,
             knowing: inputs.table,
+            as: inputs.client,
             on: launcher.loop,
             used: used,
             extended: extended
@@ -96,6 +98,7 @@ package final class ModelService {
     /// - Parameters:
     ///   - settings: what the configuration says.
     ///   - table: what is known of models.
+    ///   - client: what providers are told in place of the names that callers give themselves.
     ///   - loop: the supervisor's loop.
     ///   - used: what was used before this run.
     ///   - extended: what is allowed beyond the configuration.
@@ -104,6 +107,7 @@ package final class ModelService {
     package init(
         _ settings: ModelSettings,
         knowing table: ModelTable = .empty,
+        as client: String = "invigilator",
         on loop: EventLoop,
         used: ModelUsage,
         extended: BudgetExtension = BudgetExtension(),
@@ -111,6 +115,7 @@ package final class ModelService {
     ) throws(SupervisorError) {
         self.settings = settings
         self.table = table
+        self.client = client
         self.loop = loop
         self.start = start
         self.extended = extended
@@ -191,6 +196,7 @@ package final class ModelService {
             roles: pinned,
             isSealed: bodies == nil,
             unknownFields: settings.roles[main]?.unknownFields ?? .drop,
+            client: client,
             maximumRequests: requests ?? 1_000_000,
             maximumConcurrency: settings.roles[main]?.maximumConcurrency ?? 8
         )

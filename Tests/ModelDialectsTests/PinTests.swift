@@ -202,6 +202,37 @@ struct PinTests {
         #expect(gemini.body["generateContentRequest"]?["model"] == "models/small-1")
     }
 
+    @Test(
+        "no name that a caller gives itself reaches a provider",
+        arguments: Dialect.allCases
+    )
+    func names(dialect: Dialect) throws {
+        let chosen: [String: JSONValue] =
+            switch dialect {
+            case .openAIChat, .openAIResponses:
+                [
+                    "user": "chosen", "safety_identifier": "chosen", "prompt_cache_key": "chosen",
+                    "metadata": ["k": "chosen"],
+                ]
+            case .anthropicMessages: ["metadata": ["user_id": "chosen"]]
+            case .geminiGenerate: ["labels": ["k": "chosen"]]
+            }
+        func text(_ body: JSONValue) throws -> String {
+            let asked = try ModelRequest.parse(
+                body.canonicalBytes,
+                route: route(dialect),
+                pins: [pin()],
+                policy: RequestPolicy(isSealed: false, client: "ours")
+            )
+            return String(decoding: asked.bodyBytes, as: UTF8.self)
+        }
+        // The instrument: what is no name goes out as it was written.
+        #expect(try text(least(dialect)).contains("hi"))
+        let sent = try text(least(dialect).with(chosen))
+        #expect(!sent.contains("chosen"), "\(sent)")
+        #expect(dialect == .geminiGenerate || sent.contains("ours"), "\(sent)")
+    }
+
     @Test("a cassette's key hangs on what is asked, not on who asks")
     func cassette() throws {
         let one = least(.openAIResponses).with(["prompt_cache_key": "a", "metadata": ["k": "1"]])
