@@ -27,6 +27,8 @@ struct ModelCall {
     private var isAbandoned = false
     // Whether the provider said what is wrong with the request, which it would say again.
     private var isRefusal = false
+    // Whether the provider answered with an error, which nobody pays.
+    private var isWithoutWork = false
     // 0 until the sandbox has an answer.
     private var status = 0
     // What came from the provider, for a cassette, and what went to the sandbox, for the trace.
@@ -144,7 +146,8 @@ extension ModelCall {
             body = try JSONValue(parsing: received, limits: ModelRequest.limits)
         } catch let error as JSONError {
             _ = error  // Its text may quote the answer.
-            return try await fail(.notJSON, writer)
+            isWithoutWork = true
+            return try await fail(.notJSON(answerType), writer)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -156,7 +159,7 @@ extension ModelCall {
             dialect: request.dialect,
             isSealed: desk.terms.isSealed
         )
-        guard let shown else { return try await fail(.notJSON, writer) }
+        guard let shown else { return try await fail(.notJSON(answerType), writer) }
         try await deliver(Int(response.status.code), shown.canonicalBytes, [], writer)
     }
 
@@ -166,11 +169,17 @@ extension ModelCall {
     ) async throws {
         let code = Int(response.status.code)
         let fault = UpstreamFault.status(code)
+        let said = await errorBody(response)
+        let words = said.flatMap(ProviderError.words(of:))
         service.note(
-            ModelEvent(code == 429 ? .rateLimited : .upstreamFailed, fault.detail),
+            ModelEvent(
+                code == 429 ? .rateLimited : .upstreamFailed,
+                fault.detail + (words.map { ": " + $0 } ?? "")
+            ),
             desk,
             role: role.role
         )
+        isWithoutWork = true
         var fields: [HTTPField] = []
         if code == 429 || code == 503 || code == 529 {
             fields = ResponseScrub.headers(
@@ -182,25 +191,33 @@ extension ModelCall {
         var body = ProviderError.body(request.dialect, fault.condition, message: fault.message)
         // What the provider says about a request that it cannot take (too long, say) is what programs
         // act on. About its key, its state and its own faults, nothing is passed on.
-        if [400, 404, 409, 413, 422].contains(code), let said = await errorBody(response) {
-            body = said
+        if [400, 404, 409, 413, 422].contains(code), let said, let shown = Self.json(said) {
+            body = shown
             isRefusal = true
         }
         try await deliver(fault.status(in: request.dialect), body, fields, writer)
     }
 
+    // What the provider said is wrong; nil in a sealed exam, of which it may repeat the words, and where it
+    // repeats the key.
     private mutating func errorBody(_ response: HTTPClientResponse) async -> [UInt8]? {
         guard !desk.terms.isSealed else { return nil }
         do {
             var parts = AnswerParts(response.body, until: deadline)
             received = try await parts.collect(upTo: 64 << 10)
-            let value = try JSONValue(parsing: received, limits: .request)
             let key = Array((service.upstreams[request.pin.upstream]?.terms.key.exposed ?? "").utf8)
-            let bytes = value.canonicalBytes
-            return key.isEmpty || !bytes.holds(key) ? bytes : nil
+            return key.isEmpty || !received.holds(key) ? received : nil
         } catch {
             // Then our own words do.
             return nil
+        }
+    }
+
+    private static func json(_ bytes: [UInt8]) -> [UInt8]? {
+        do throws(JSONError) {
+            return try JSONValue(parsing: bytes, limits: .request).canonicalBytes
+        } catch {
+            return nil  // then our own words do
         }
     }
 
@@ -340,10 +357,10 @@ extension ModelCall {
 
     private mutating func settle() async {
         var usage = meter.usage
-        if !isSent, cassette?.mode != .replay {
+        if isWithoutWork || !isSent && cassette?.mode != .replay {
             usage = TokenUsage(input: 0, output: 0, source: .count)
         }
-        if isAbandoned, isSent, usage.source == .count {
+        if isAbandoned, isSent, !isWithoutWork, usage.source == .count {
             // What the provider did is not known; who hangs up before it is told pays for all that it
             // was allowed to do, or hanging up in time would make calls cheap.
             usage.output = max(usage.output, reservation.outputTokens)

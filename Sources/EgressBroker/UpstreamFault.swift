@@ -39,7 +39,10 @@ struct UpstreamFault: Sendable, Equatable {
     func status(in dialect: Dialect) -> Int { ownStatus ?? condition.status(in: dialect) }
 
     static let encoded = UpstreamFault("the answer is compressed, though that was not offered")
-    static let notJSON = UpstreamFault("the answer is no JSON within the limits")
+    static func notJSON(_ type: String) -> UpstreamFault {
+        let said = type.isEmpty ? "no content type" : "content type \(type)"
+        return UpstreamFault("the answer is no JSON within the limits (\(said))")
+    }
     static let noUpstream = UpstreamFault(
         "no upstream of that name serves this route",
         message: "this route is not offered here",
@@ -120,6 +123,8 @@ struct UpstreamFault: Sendable, Equatable {
             return UpstreamFault("no connection: \(reason)", isBeforeSending: true)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             return UpstreamFault("TLS: \(error)", isBeforeSending: true)
+        case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error):
+            return UpstreamFault("no answer began in the time that a call may take")
         case let error as HTTPClientError:
             let early: [HTTPClientError] = [
                 .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout,

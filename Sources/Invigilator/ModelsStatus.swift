@@ -43,6 +43,9 @@ package struct ModelsStatus {
         return [
             "roles": .object(Dictionary(uniqueKeysWithValues: shares)),
             "events": .object(Dictionary(uniqueKeysWithValues: events)),
+            "failing": .object(
+                Dictionary(uniqueKeysWithValues: usage.failing.map { ($0.rawValue, $1.value) })
+            ),
             "gaps": JSONValue(usage.gaps),
         ]
     }
@@ -58,6 +61,10 @@ package struct ModelsStatus {
                 "\(share.inputTokens) + \(share.outputTokens) tokens",
                 rate(share).map { "\($0) an hour" } ?? "", "$\(dollars)",
             ])
+        }
+        for role in ModelRole.allCases {
+            guard let failures = usage.failing[role] else { continue }
+            table.add([role.rawValue, SafeText.cleaned(failures.text, atMost: 240), "", "", ""])
         }
         if usage.gaps > 0 { table.add(["broker", "lost \(usage.gaps) times", "", "", ""]) }
         return table.lines()

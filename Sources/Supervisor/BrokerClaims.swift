@@ -12,6 +12,8 @@ struct BrokerClaims {
     enum Notice: Equatable {
         /// The first event of its kind and role.
         case event(ModelRole, ModelEvent)
+        /// A provider failed again: how often now in a row, and the last time how.
+        case failure(ModelRole, ProviderFailures)
         /// The first request since a listener is held.
         case arrival(Int)
     }
@@ -38,6 +40,8 @@ struct BrokerClaims {
     private var sessions: [String: ModelUsage] = [:]
     private var told: [ModelRole: Set<ModelEvent.Kind>] = [:]
     private var toldFailures = 0
+    /// Whose calls fail, one after the other.
+    private(set) var failing: [ModelRole: ProviderFailures] = [:]
 
     private static let sharedAccounts = ["campaign", "iteration"]
 
@@ -120,6 +124,10 @@ struct BrokerClaims {
             campaign.add(call)
             iteration.add(call)
             sessions[desk.session]?.add(call)
+            if call.status < 400, !call.isCut, let failures = failing.removeValue(forKey: call.role)
+            {
+                unwritten.failing[call.role] = ProviderFailures(times: 0, words: failures.words)
+            }
             return nil
         case .event(let listener, let role, let event):
             let desk = try desk(listener, role: role)
@@ -134,8 +142,11 @@ struct BrokerClaims {
                     sharedRefusals += 1
                 }
             }
-            guard told[role, default: []].insert(event.kind).inserted else { return nil }
-            return .event(role, event)
+            let failures = fail(role, event)
+            if told[role, default: []].insert(event.kind).inserted { return .event(role, event) }
+            // Each doubling: what is told is bounded, and the second time is told.
+            guard let failures, failures.isWorthTelling else { return nil }
+            return .failure(role, failures)
         case .arrived(let listener):
             let desk = try desk(listener, role: nil)
             // One may have come before the broker read of the release.
@@ -153,6 +164,17 @@ struct BrokerClaims {
         case .ready, .configured, .opened, .closed:
             throw Self.lie("it answers what nobody asked")
         }
+    }
+
+    private mutating func fail(_ role: ModelRole, _ event: ModelEvent) -> ProviderFailures? {
+        guard [.upstreamFailed, .rateLimited].contains(event.kind) else { return nil }
+        let failures = ProviderFailures(
+            times: (failing[role]?.times ?? 0) + 1,
+            words: event.detail
+        )
+        failing[role] = failures
+        unwritten.failing[role] = failures
+        return failures
     }
 
     private func desk(_ listener: Int, role: ModelRole?) throws(BrokerError) -> Desk {

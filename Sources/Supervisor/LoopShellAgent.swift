@@ -26,12 +26,22 @@ extension LoopShell {
         }
         let code = Int(exit.code ?? (128 + (exit.signal ?? 9)))
         let how = AgentEnd(code: code, limit: exit.kind.limit)
-        guard startsAgain(after: exit) else { return post(.agentExited(how)) }
+        guard startsAgain(after: exit) else {
+            if let failures = supervision.models?.failures(of: .codingAgent) {
+                progress("\(how.text); its last \(failures.text)")
+            }
+            return post(.agentExited(how))
+        }
         restarts += 1
         let rule = supervision.inputs.codingAgent.restart
-        progress("\(how.text); it is started again (\(restarts))")
+        // An agent that ends because its model fails looks like one that gives up.
+        let failures = supervision.models?.failures(of: .codingAgent)
+        let reason = failures.map { "; its last \($0.text)" } ?? ""
+        progress("\(how.text)\(reason); it is started again (\(restarts))")
+        var row: [String: JSONValue] = ["kind": .string(exit.kind.name), "code": JSONValue(code)]
+        if let failures { row["model_failures"] = failures.value }
         do throws(SupervisorError) {
-            try record(.sandboxExited, ["kind": .string(exit.kind.name), "code": JSONValue(code)])
+            try record(.sandboxExited, row)
         } catch { return fail(error) }
         startAgain(
             after: .milliseconds(UInt64(clamping: rule.pause.components.seconds) * 1000)

@@ -29,6 +29,10 @@ extension LoopShell {
             )
             if event.kind == .cassetteMissing { depart(at: event) }
         }
+        models.onFailures = { [unowned self] role, failures in
+            progress("the model of the \(role.rawValue) fails: \(failures.text)")
+            do throws(SupervisorError) { try recordModelUsage() } catch { fail(error) }
+        }
         models.onGap = { [unowned self] reason in
             progress("the broker was lost, and serves again: \(reason)")
             do throws(SupervisorError) { try recordModelUsage() } catch { fail(error) }
@@ -99,6 +103,7 @@ extension ModelService {
         onArrival = { _ in }
         onCall = { _ in }
         onEvent = { _, _ in }
+        onFailures = { _, _ in }
         onGap = { _ in }
         onGapInExam = { _ in }
         onEnd = { _ in }

@@ -21,6 +21,8 @@ package final class ModelService {
     var onCall: (ModelRole) -> Void = { _ in }
     /// Told the first event of each kind and role; all are counted.
     package var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
+    /// Told that a provider fails one call after the other, at the second and then at every doubling.
+    var onFailures: (ModelRole, ProviderFailures) -> Void = { _, _ in }
     /// Told that the broker was lost and replaced, with the reason.
     package var onGap: (String) -> Void = { _ in }
     /// Told the same while an exam runs whose sandboxes have models.
@@ -330,6 +332,9 @@ package final class ModelService {
         return limits.contains { limit, used in limit.isReached(by: used) }
     }
 
+    /// The calls of a role that failed since one did not; nil where the last one did not fail.
+    func failures(of role: ModelRole) -> ProviderFailures? { claims.failing[role] }
+
     /// How often the broker refused for a budget that a role's sandboxes share, in this run.
     var sharedRefusals: Int { claims.sharedRefusals }
 
@@ -343,6 +348,7 @@ package final class ModelService {
         _ = loop.at(MonotonicTime.now) { [weak self] in
             switch notice {
             case .event(let role, let event): self?.onEvent(role, event)
+            case .failure(let role, let failures): self?.onFailures(role, failures)
             case .arrival(let listener): self?.onArrival(listener)
             }
         }

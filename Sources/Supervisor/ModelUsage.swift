@@ -3,6 +3,23 @@ package import Ledger
 package import ModelDialects
 package import StrictJSON
 
+/// Calls of one role that a provider failed, one after the other.
+package struct ProviderFailures: Equatable {
+    /// How many.
+    package let times: Int
+    /// The last one, in the provider's own words where it said any.
+    package let words: String
+
+    /// On one line.
+    package var text: String { "\(times) \(times == 1 ? "call" : "calls") ended by \(words)" }
+
+    /// The second, and then every doubling.
+    var isWorthTelling: Bool { times > 1 && times & (times - 1) == 0 }
+
+    /// For a row.
+    package var value: JSONValue { ["times": JSONValue(times), "words": .string(words)] }
+}
+
 /// What roles used of models, as `model-usage` rows keep it.
 package struct ModelUsage: Equatable {
     /// What one role used.
@@ -39,6 +56,8 @@ package struct ModelUsage: Equatable {
     package private(set) var shares: [ModelRole: Share] = [:]
     /// Requests that were changed or refused, by role and kind.
     package private(set) var events: [ModelRole: [String: Int]] = [:]
+    /// Whose calls failed at last, and how.
+    package internal(set) var failing: [ModelRole: ProviderFailures] = [:]
     /// How often the broker was lost and started anew.
     package internal(set) var gaps = 0
 
@@ -88,11 +107,16 @@ package struct ModelUsage: Equatable {
         let kinds = events.map { role, counts in
             (role.rawValue, JSONValue.object(counts.mapValues { JSONValue($0) }))
         }
-        return [
+        var body: [String: JSONValue] = [
             "iteration": JSONValue(iteration), "gaps": JSONValue(gaps),
             "roles": .object(Dictionary(uniqueKeysWithValues: roles)),
             "events": .object(Dictionary(uniqueKeysWithValues: kinds)),
         ]
+        if !failing.isEmpty {
+            let failures = failing.map { ($0.rawValue, $1.value) }
+            body["failing"] = .object(Dictionary(uniqueKeysWithValues: failures))
+        }
+        return .object(body)
     }
 
     /// What all rows of a record say together.
@@ -110,6 +134,13 @@ package struct ModelUsage: Equatable {
                 share.outputTokens = value["output_tokens"]?.intValue ?? 0
                 share.microdollars = value["microdollars"]?.intValue ?? 0
                 shares[role, default: Share()] += share
+            }
+            for (name, value) in body["failing"]?.objectValue ?? [:] {
+                guard let role = ModelRole(rawValue: name), let words = value["words"]?.stringValue
+                else { continue }
+                // None is written when a call succeeds again.
+                let times = max(0, value["times"]?.intValue ?? 0)
+                failing[role] = times > 0 ? ProviderFailures(times: times, words: words) : nil
             }
             for (name, value) in body["events"]?.objectValue ?? [:] {
                 guard let role = ModelRole(rawValue: name) else { continue }
