@@ -66,6 +66,9 @@ public struct Preparation {
 
     /// Carries out what is not recorded yet.
     public func run() throws(SupervisorError) {
+        for line in supervision.inputs.config.unusedKeys(by: supervision.inputs.benchmark.manifest) {
+            progress("not used: \(line)")
+        }
         for notice in supervision.inputs.models?.notices ?? [] { progress(notice) }
         var state = try replayed()
         // An exam whose command was cut off must not stand open beside the next one.
