@@ -12,7 +12,8 @@ struct AgentCommand: ParsableCommand {
         commandName: "agent",
         abstract: "List the coding agents, try whether one can start here, read what one left.",
         subcommands: [
-            AgentListCommand.self, AgentCheckCommand.self, AgentTranscriptCommand.self,
+            AgentListCommand.self, AgentCheckCommand.self, AgentAskCommand.self,
+            AgentTranscriptCommand.self,
         ]
     )
 }
@@ -49,7 +50,7 @@ struct AgentCheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Start a coding agent's program in the coding sandbox and say what is missing.",
         discussion: """
-            Nothing of an experiment is needed, and no model is asked: the program says its version \
+            Nothing of an experiment is needed, and no model is asked (`agent ask` does): the program says its version \
             in a sandbox of the policy coding-agent, with the files, variables and paths of its \
             profile. Needs root.
 
@@ -79,5 +80,30 @@ struct AgentCheckCommand: ParsableCommand {
         }
         try json ? Console.write(findings.json) : Console.write(findings.text)
         guard findings.isUsable else { throw ExitCode(ExitStatus.hostFailed.rawValue) }
+    }
+}
+
+/// `agent ask [DIR]`.
+struct AgentAskCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ask",
+        abstract: "Ask each model of an experiment one short question.",
+        discussion: """
+            The question goes through the broker, as the coding agent's and the candidates' do, under what \
+            is pinned for the role. `prepare` does the same first. Needs root.
+
+            Exit codes: 0 each model answers; 2 a provider refuses the key, the model or the request; 3 a \
+            provider cannot be reached or fails.
+            """
+    )
+
+    @OptionGroup var experiment: ExperimentOptions
+
+    func run() throws {
+        let supervision = try Session.begin(experiment)
+        try Session.telling(supervision, to: nil) { () throws(SupervisorError) in
+            try Preflight(supervision, progress: Session.report).run()
+        }
+        try Session.end(supervision)
     }
 }

@@ -67,6 +67,8 @@ struct PrepareCommand: ParsableCommand {
     @OptionGroup var experiment: ExperimentOptions
     @Flag(help: "Take a template that never replies for a baseline, too.")
     var allowFailingBaseline = false
+    @Flag(help: "Do not ask each model a short question first; with a cassette none is asked.")
+    var noPreflight = false
     @OptionGroup var events: EventOptions
 
     func run() throws {
@@ -76,6 +78,7 @@ struct PrepareCommand: ParsableCommand {
             try Preparation(
                 supervision,
                 allowingFailingBaseline: allowFailingBaseline,
+                askingModels: !noPreflight,
                 progress: Session.report
             ).run()
         }

@@ -22,6 +22,7 @@ internal import Workspace
 public struct Preparation {
     private let supervision: Supervision
     private let allowsFailingBaseline: Bool
+    private let asksModels: Bool
     private let progress: (String) -> Void
 
     /// Begins a preparation.
@@ -29,14 +30,17 @@ public struct Preparation {
     /// - Parameters:
     ///   - supervision: the experiment.
     ///   - allowsFailingBaseline: whether a template that never replies is a baseline too.
+    ///   - asksModels: whether each model is asked a short question first.
     ///   - progress: is called with a line for the operator whenever a part begins or ends.
     public init(
         _ supervision: Supervision,
         allowingFailingBaseline allowsFailingBaseline: Bool = false,
+        askingModels asksModels: Bool = false,
         progress: @escaping (String) -> Void
     ) {
         self.supervision = supervision
         self.allowsFailingBaseline = allowsFailingBaseline
+        self.asksModels = asksModels
         self.progress = progress
         supervision.report(waitsTo: progress)
     }
@@ -66,11 +70,16 @@ public struct Preparation {
 
     /// Carries out what is not recorded yet.
     public func run() throws(SupervisorError) {
-        for line in supervision.inputs.config.unusedKeys(by: supervision.inputs.benchmark.manifest) {
+        for line in supervision.inputs.config.unusedKeys(by: supervision.inputs.benchmark.manifest)
+        {
             progress("not used: \(line)")
         }
         for notice in supervision.inputs.models?.notices ?? [] { progress(notice) }
         var state = try replayed()
+        // Before the first row: what a provider refuses can be corrected then.
+        if asksModels, !missing(in: state).isEmpty {
+            try Preflight(supervision, progress: progress).run()
+        }
         // An exam whose command was cut off must not stand open beside the next one.
         if let exam = state.runningExam, [.baseline, .floor].contains(exam.purpose) {
             try append(.void(VoidRecord(cutOff: exam)))

@@ -83,7 +83,7 @@ final class ModelServer {
     /// Removes the key that the configuration names.
     func removeKey() throws { try FileManager.default.removeItem(atPath: keyFile) }
 
-    /// What was asked, in order.
+    /// What was asked, in order, the question of `prepare` left out.
     func requests() throws -> [JSONValue] {
         try FileManager.default.contentsOfDirectory(atPath: log).sorted()
             .filter { $0.hasSuffix(".json") }
@@ -91,5 +91,6 @@ final class ModelServer {
                 let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: "\(log)/\(name)")))
                 return try JSONValue(parsing: bytes, limits: .document)
             }
+            .filter { $0["answered"]?["step"] != "preflight" }
     }
 }

@@ -83,7 +83,7 @@ final class Night {
     /// Makes and prepares an experiment on the small benchmark of these tests, for what looks at preparing.
     func prepareAnew(_ configuration: Configuration) throws {
         try set(up: configuration)
-        try done(["prepare", directory])
+        try done(["prepare", "--no-preflight", directory])
     }
 
     /// Replaces the configuration and what the coding agent is told.

@@ -24,6 +24,9 @@ PREDICATE: {"model": TEXT, "system": TEXT, "first": TEXT, "last": TEXT,   contai
             "offers": TOOL, "lacks": TOOL}
 "first" is the first user message, "last" all that came after the model's last turn.
 
+The question that `prepare` asks each model first is answered with "ready" and uses up no step,
+unless an aside answers it.
+
 A step whose `expect` does not hold is answered with an error 400 that says so, and is not used
 up: a test sees that the client did something else than what the script was written for.
 """
@@ -137,6 +140,7 @@ def key_of(asked: Question, dialect: str) -> str:
     return hashlib.sha256(f"{dialect}\0{asked.first}".encode("utf-8")).hexdigest()
 
 
+PREFLIGHT = "Answer with the one word: ready"
 OVER = Step(status=500, message="the script has no step left for this conversation")
 
 
@@ -179,6 +183,8 @@ class Script:
         for index, step in enumerate(self.asides):
             if step.when.failing(asked) is None:
                 return f"asides[{index}]", step
+        if asked.last == PREFLIGHT:
+            return "preflight", Step(text="ready")
         if self.conversations == "history":
             index = self._index_after(asked.turns)
             key = None

@@ -61,6 +61,12 @@ class OrderTests(unittest.TestCase):
             got = model.ask(RESPONSES, {"model": "m", "input": items})
         self.assertEqual(got["output"][0]["content"][0]["text"], "two")
 
+    def test_the_question_of_prepare_uses_no_step_up(self) -> None:
+        question = "Answer with the one word: ready"
+        with Served({"conversations": "one", "steps": self.STEPS}) as model:
+            got = [text_of(model.ask(CHAT, chat(text))) for text in (question, "a", question, "b")]
+        self.assertEqual(got, ["ready", "one", "ready", "two"])
+
     def test_an_aside_answers_without_using_a_step_up(self) -> None:
         aside = {"when": {"model": "small", "lacks": "bash"}, "text": "a title"}
         with Served({"conversations": "one", "steps": self.STEPS, "asides": [aside]}) as model:

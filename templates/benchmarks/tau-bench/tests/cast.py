@@ -26,6 +26,8 @@ from gold import steps_of  # noqa: E402
 
 Task = Dict[str, Any]
 
+# What `prepare` asks each model first.
+PREFLIGHT = "Answer with the one word: ready"
 PATIENCE = 20
 """How often a user answers, unless the agent says `ENDLESS`."""
 
@@ -59,6 +61,8 @@ class Cast:
     def answer(self, body: Dict[str, Any]) -> Dict[str, Any]:
         """Answers one request."""
         messages = body["messages"]
+        if messages[-1].get("content") == PREFLIGHT:
+            return {"role": "assistant", "content": "ready"}
         if body["model"] in ("judge-model", "judge"):
             return scripted_user.answer(dict(body, model="judge"))
         if body["model"] in ("user-model", "user-simulator"):
