@@ -284,7 +284,7 @@ let package = Package(
                 "Benchmarks", "ExamResults", "Gate", "GateStatistics", "HostProbe", "IterationLoop",
                 "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
                 "Reveal", "SandboxPlan",
-                "SandboxPolicy", "SelfCheck", "StrictJSON", "Transparency", "Workspace",
+                "SandboxPolicy", "SelfCheck", "StrictJSON", "StrictYAML", "Transparency", "Workspace",
             ],
             swiftSettings: house
         ),

@@ -18,11 +18,24 @@ struct AgentCommand: ParsableCommand {
     )
 }
 
+/// What a shell offers where a profile is named.
+enum ProfileCompletion {
+    /// The names that `agent list` prints; a directory is completed by the shell.
+    static let kind = CompletionKind.custom { _, _, _ in
+        // A shell shows nobody an error.
+        (try? ProfileFiles.names(Installation.find())) ?? []
+    }
+}
+
 /// `agent list`.
 struct AgentListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Print the profiles of coding agents, and which programs are installed."
+        abstract: "Print the profiles of coding agents, and which programs are installed.",
+        discussion: """
+            Those that ship, and those that the administrator put into /etc/invigilator/agents, which \
+            come first where both have one name.
+            """
     )
 
     @Flag(help: "Print the list for programs.")
@@ -36,8 +49,8 @@ struct AgentListCommand: ParsableCommand {
         let cache = AgentsCache(cache)
         var entries: [AgentEntry] = []
         for name in try ProfileFiles.names(installation) {
-            let profile = try ProfileFiles(named: name, installation).profile
-            entries.append(AgentEntry(profile, cache.look(for: profile)))
+            let files = try ProfileFiles(onCommandLine: name, installation)
+            entries.append(AgentEntry(files, cache.look(for: files.profile)))
         }
         let list = AgentList(entries: entries)
         try json ? Console.write(list.json) : Console.write(list.text)
@@ -59,7 +72,10 @@ struct AgentCheckCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The profile's name, as `agent list` prints it.")
+    @Argument(
+        help: "The profile's name, as `agent list` prints it, or the directory of your own with a slash.",
+        completion: ProfileCompletion.kind
+    )
     var name: String
 
     @Flag(help: "Print the result for programs.")
@@ -72,9 +88,9 @@ struct AgentCheckCommand: ParsableCommand {
 
     func run() throws {
         let installation = try Installation.find()
-        let files = try ProfileFiles(named: name, installation)
+        let files = try ProfileFiles(onCommandLine: name, installation)
         let outcome = AgentsCache(cache).look(for: files.profile)
-        var findings = AgentFindings(AgentEntry(files.profile, outcome))
+        var findings = AgentFindings(AgentEntry(files, outcome))
         if !outcome.isMissing {
             try AgentTrial(files, outcome.program, options, installation).carryOut(&findings)
         }

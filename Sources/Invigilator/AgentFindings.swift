@@ -8,11 +8,23 @@ package import Workspace
 package struct AgentEntry {
     fileprivate let profile: CodingAgentProfile
     fileprivate let program: AgentsCache.Outcome
+    // Absent for a profile that ships.
+    fileprivate let directory: String?
 
     /// Puts both together.
-    package init(_ profile: CodingAgentProfile, _ program: AgentsCache.Outcome) {
+    package init(
+        _ profile: CodingAgentProfile,
+        _ program: AgentsCache.Outcome,
+        in directory: String? = nil
+    ) {
         self.profile = profile
         self.program = program
+        self.directory = directory
+    }
+
+    init(_ files: ProfileFiles, _ program: AgentsCache.Outcome) {
+        let isShipped = files.place == .shipped
+        self.init(files.profile, program, in: isShipped ? nil : files.directory)
     }
 
     fileprivate var executable: String? {
@@ -27,7 +39,10 @@ package struct AgentEntry {
         [
             "agent": .string(profile.name), "title": .string(profile.title),
             "profile_version": JSONValue(profile.version),
-            "dialect": profile.dialect.map { .string($0.rawValue) } ?? .null,
+            "dialect": profile.dialects.first.map { .string($0.rawValue) } ?? .null,
+            "dialects": .array(profile.dialects.map { .string($0.rawValue) }),
+            "terminal": .bool(profile.hasTerminal),
+            "directory": directory.map { .string($0) } ?? .null,
             "executable": executable.map { .string($0) } ?? .null,
         ]
     }
@@ -53,7 +68,8 @@ package struct AgentList {
                 case .found: "installed"
                 case .missing: "missing"
                 }
-            table.add([entry.profile.name, state, entry.profile.title])
+            let place = entry.directory.map { " (\($0))" } ?? ""
+            table.add([entry.profile.name, state, entry.profile.title + place])
         }
         var lines = table.lines(indent: "")
         let remedies = entries.compactMap { entry in

@@ -37,7 +37,7 @@ struct AgentTrial {
         self.installation = installation
         let pin = ModelPin(
             upstream: "none",
-            dialects: files.profile.dialect.map { [$0] } ?? [],
+            dialects: files.profile.dialects,
             model: "model",
             maxOutputTokens: 1
         )
@@ -66,6 +66,8 @@ struct AgentTrial {
         plan.limits.output = min(plan.limits.output, Self.mostOutput)
         plan.limits.killsOnOutput = false
         plan.environment = Self.merged(plan.environment, launch.environment)
+        if launch.hasTerminal { plan.streams = .terminal }
+        try files.origin.check(plan)
         let compiled = CompiledPlan(plan)
         let site = try SandboxSite(layout: layout, installation: installation, image: nil)
         let measured = try site.measure(under: compiled)
@@ -83,13 +85,11 @@ struct AgentTrial {
 
     private func resolvedPolicy() throws(SupervisorError) -> ResolvedPolicy {
         let library = try options.library()
-        let policy = try options.policy(Self.policy, in: library).showing(launch.reads)
-        let resolver = PolicyResolver(groups: library.groups, context: try options.context())
-        do throws(PolicyRefusal) {
-            return try resolver.resolve(policy)
-        } catch {
-            throw SupervisorError(.usage, error)
-        }
+        return try files.origin.resolve(
+            options.policy(Self.policy, in: library),
+            showing: launch.reads,
+            PolicyResolver(groups: library.groups, context: options.context())
+        )
     }
 
     private static func merged(
@@ -141,6 +141,7 @@ struct AgentTrial {
                 compiled,
                 trees: trees,
                 command: launch.versionCommand,
+                window: .codingAgent,
                 descriptors: descriptors,
                 onExit: { _ in }
             )

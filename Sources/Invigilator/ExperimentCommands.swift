@@ -25,7 +25,10 @@ struct InitCommand: ParsableCommand {
         help: "A checkout of auto-harness: take over its configuration, agent and notes."
     )
     var checkout: String?
-    @Option(help: "A coding agent's profile.")
+    @Option(
+        help: "A coding agent's profile by name, or the directory of your own with a slash.",
+        completion: ProfileCompletion.kind
+    )
     var agent = "scripted"
     @Option(
         help: ArgumentHelp(

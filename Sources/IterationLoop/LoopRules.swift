@@ -79,7 +79,6 @@ public struct LoopRules: Sendable, Equatable {
         submissions = config.budget.submissions
         concurrency = max(1, config.maximumConcurrency)
         demandsManifest = config.manifest.missing == .refuse
-        if case .profile(let name) = config.codingAgent.program { codingAgent = name }
         gridMilliseconds = max(1, config.release.grid.wholeMilliseconds)
     }
 }

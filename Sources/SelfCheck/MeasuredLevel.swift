@@ -62,7 +62,8 @@ extension QuickSet {
         do throws(LauncherError) {
             return MeasuredLevel(try findings(under: [plan, plan]), reach: launcher.reach)
         } catch {
-            guard case .refused(let failure) = error else { throw error }
+            // Of a plan that no host could carry out nothing is learnt about this one.
+            guard case .refused(let failure) = error, Self.isSound(plan) else { throw error }
             return MeasuredLevel(
                 .noUserNamespace,
                 shortfall: (
@@ -70,6 +71,15 @@ extension QuickSet {
                         + failure.reason, failure.remedy
                 )
             )
+        }
+    }
+
+    private static func isSound(_ plan: CompiledPlan) -> Bool {
+        do throws(PlanError) {
+            try PlanInvariants.check(plan.plan())
+            return true
+        } catch {
+            return false
         }
     }
 }

@@ -89,9 +89,36 @@ public struct AgentsCache: Sendable {
                     nil
                 }
             guard let reason else {
-                return .found(CodingAgentLaunch.Found(executable: program, package: folder))
+                return .found(
+                    CodingAgentLaunch.Found(
+                        executable: program,
+                        package: folder,
+                        python: Self.python(of: folder)
+                    )
+                )
             }
             return .missing(program: program, reason: reason, remedy: remedy(package))
+        }
+    }
+
+    // An environment of Python's says where its interpreter lies (PEP 405).
+    private static func python(of folder: String) -> String? {
+        do throws(SystemError) {
+            let file = try Descriptor.openWithoutLinks("\(folder)/pyvenv.cfg", [.read, .nonBlocking])
+            let text = String(decoding: try file.readAll(limit: 4096), as: UTF8.self)
+            for line in text.split(separator: "\n") {
+                let parts = line.split(separator: "=", maxSplits: 1).map { part in
+                    String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+                }
+                guard parts.count == 2, parts[0] == "home", parts[1].hasSuffix("/bin") else {
+                    continue
+                }
+                let prefix = String(parts[1].dropLast(4))
+                return prefix == "/usr" || prefix.hasPrefix("/usr/") ? nil : prefix
+            }
+            return nil
+        } catch {
+            return nil  // no environment of Python's
         }
     }
 

@@ -3,6 +3,7 @@ internal import HostProbe
 internal import LinuxKernel
 internal import ModelDialects
 internal import SandboxPlan
+internal import StrictYAML
 public import Workspace
 
 extension ExperimentInputs {
@@ -28,13 +29,26 @@ extension ExperimentInputs {
         public let restart: CodingAgentProfile.Restart
         /// The longest that it may be silent; absent for no limit beside the policy's.
         public let idle: Duration?
+        /// Whether its standard streams are a terminal.
+        public let hasTerminal: Bool
+        /// Where its profile says so; absent for a command.
+        let origin: ProfileOrigin?
+        /// Where its profile lies, and the digest of its files; absent for one that ships.
+        let own: (directory: String, digest: String)?
     }
 }
 
 extension ExperimentInputs.CodingAgentFiles {
     /// Reads what the configuration says, as root.
+    ///
+    /// - Parameters:
+    ///   - config: the configuration.
+    ///   - owner: whose it is: what it names is opened with this user's rights.
+    ///   - installation: where templates lie.
+    ///   - python: the interpreter of the experiment.
     init(
         _ config: ExperimentConfig,
+        of owner: FileRights,
         _ installation: Installation,
         _ python: PythonInterpreter
     ) throws(SupervisorError) {
@@ -42,7 +56,7 @@ extension ExperimentInputs.CodingAgentFiles {
         case .command(let command):
             self.init(command: command, settings: config.codingAgent)
         case .profile(let name):
-            let files = try ProfileFiles(named: name, installation)
+            let files = try ProfileFiles(named: name, installation, namedBy: owner)
             let found = try AgentsCache(config.sandbox.agents).find(files.profile)
             let launch = try workspace { () throws(WorkspaceError) in
                 try CodingAgentLaunch(
@@ -51,6 +65,9 @@ extension ExperimentInputs.CodingAgentFiles {
                     pin: config.models.pin(of: .codingAgent),
                     port: NetworkView.port
                 )
+            }
+            if files.place == .directory || config.sandbox.agents != nil {
+                try Self.require(launch.reads, of: files, readBy: owner)
             }
             self.init(files, launch, settings: config.codingAgent, python)
         }
@@ -68,6 +85,9 @@ extension ExperimentInputs.CodingAgentFiles {
         transcript = nil
         restart = settings.restarts.map(CodingAgentProfile.Restart.none.limited) ?? .none
         idle = settings.idle
+        hasTerminal = false
+        origin = nil
+        own = nil
     }
 
     private init(
@@ -90,70 +110,34 @@ extension ExperimentInputs.CodingAgentFiles {
         transcript = profile.transcript
         restart = settings.restarts.map(profile.restart.limited) ?? profile.restart
         idle = settings.idle ?? profile.idle
-    }
-}
-
-/// A profile that ships, with the bytes of its files.
-public struct ProfileFiles: Sendable {
-    /// What it says.
-    public let profile: CodingAgentProfile
-    private let files: [BenchmarkFiles.NamedBytes]
-
-    private static let folder = "templates/coding-agents"
-
-    /// Reads a profile.
-    ///
-    /// - Parameters:
-    ///   - name: its name.
-    ///   - installation: where templates lie.
-    /// - Throws: ``SupervisorError`` where none of this name ships, or with what is wrong with it.
-    public init(named name: String, _ installation: Installation) throws(SupervisorError) {
-        let folder = "\(Self.folder)/\(name)"
-        guard !name.contains("/"), installation.has("\(folder)/profile.yaml") else {
-            throw SupervisorError(
-                .usage,
-                operation: "find the coding agent's profile",
-                location: name.contains("/") ? "a path" : name,
-                reason: "none of this name ships",
-                remedy: "name one of: \(try Self.names(installation).joined(separator: ", "))"
-            )
-        }
-        let text = try installation.contents(of: "\(folder)/profile.yaml")
-        profile = try workspace { () throws(WorkspaceError) in
-            try CodingAgentProfile(parsing: text, file: "\(folder)/profile.yaml")
-        }
-        var files: [BenchmarkFiles.NamedBytes] = []
-        for path in profile.files {
-            let bytes = try installation.contents(of: "\(folder)/\(path.text)")
-            files.append(.init(name: path.text, bytes: bytes))
-        }
-        self.files = files
+        hasTerminal = launch.hasTerminal
+        origin = files.origin
+        own = files.digest.map { (files.directory, $0) }
     }
 
-    /// The names of all profiles that ship, sorted.
-    ///
-    /// - Parameter installation: where templates lie.
-    /// - Returns: the names.
-    /// - Throws: ``SupervisorError``.
-    public static func names(_ installation: Installation) throws(SupervisorError) -> [String] {
-        let path = "\(installation.resources)/\(folder)"
-        let names = try system("list coding agents", path) { () throws(SystemError) in
-            try Descriptor.open(path, [.read, .directory]).entries()
-        }
-        return names.filter { installation.has("\(folder)/\($0)/profile.yaml") }.sorted()
-    }
-
-    /// Every file below `/work/.coding-agent`: those of the profile's directory, and its texts.
-    ///
-    /// - Parameter launch: the profile with its variables replaced.
-    /// - Returns: the files.
-    public func all(_ launch: CodingAgentLaunch) -> [BenchmarkFiles.NamedBytes] {
-        files
-            + launch.texts.keys.sorted().map { path in
-                BenchmarkFiles.NamedBytes(
-                    name: path.text,
-                    bytes: Array((launch.texts[path] ?? "").utf8)
+    // What a user's files name is shown to nobody whom that user could not show it to.
+    private static func require(
+        _ paths: [String],
+        of files: ProfileFiles,
+        readBy owner: FileRights
+    ) throws(SupervisorError) {
+        for path in paths {
+            do throws(SystemError) {
+                try owner.perform { () throws(SystemError) in
+                    _ = try Descriptor.openWithoutLinks(path, [.path])
+                }
+            } catch {
+                // What is missing or a link is refused with the plan.
+                guard error.isRefused else { continue }
+                throw SupervisorError(
+                    .usage,
+                    operation: "read the coding agent's profile",
+                    location: "\(files.origin.file):\(files.origin.reads.line): reads: \(path)",
+                    reason: "uid \(owner.user), whose configuration names the profile, cannot reach it",
+                    remedy: "take it out of reads, let that user reach it, or have root own the"
+                        + " configuration"
                 )
             }
+        }
     }
 }

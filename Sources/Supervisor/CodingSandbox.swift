@@ -1,7 +1,7 @@
 internal import HostKernel
 internal import Benchmarks
 internal import LauncherClient
-internal import LauncherProtocol
+public import LauncherProtocol
 internal import LinuxKernel
 internal import SandboxPlan
 internal import SandboxPolicy
@@ -163,6 +163,7 @@ final class CodingSandbox {
                 plan,
                 trees: [view, surface, home],
                 command: command,
+                window: .codingAgent,
                 descriptors: descriptors,
                 onExit: { [weak self] exit in
                     self?.leave()
@@ -297,4 +298,9 @@ final class CodingSandbox {
             )
         }
     }
+}
+
+extension WindowSize {
+    /// The window of a coding agent's terminal: wide enough for lines of code, and nobody looks.
+    public static let codingAgent = WindowSize(rows: 40, columns: 120)
 }

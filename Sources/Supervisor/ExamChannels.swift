@@ -11,6 +11,7 @@ extension Supervision {
     /// - Throws: ``SupervisorError`` where a plan cannot be read.
     public func rules() throws(SupervisorError) -> LoopRules {
         var rules = LoopRules(inputs.config)
+        rules.codingAgent = inputs.codingAgent.name
         let facts = try channelFacts()
         do throws(PlanError) {
             var open = OpenChannels(unbounded: try facts.unbounded())

@@ -48,9 +48,13 @@ public struct ExperimentInputs {
     var digests: [String: String] {
         var digests = plans.digests
         if let packages { digests[CandidatePackages.name] = packages.digest }
+        if let own = codingAgent.own { digests[Self.profileName] = own.digest }
         if let site = plans.site { digests[Self.siteName] = site }
         return digests
     }
+
+    /// The name of the coding agent's profile among the digests, where it is not one that ships.
+    static let profileName = "coding-agent-profile"
 
     /// The name of the site's policy among the digests.
     static let siteName = "site"
@@ -91,7 +95,7 @@ public struct ExperimentInputs {
         self.python = python
         image = try Self.buildImage(python, layout)
         packages = try CandidatePackages(config, of: experiment.folder, benchmark, python, layout)
-        codingAgent = try CodingAgentFiles(config, installation, python)
+        codingAgent = try CodingAgentFiles(config, of: owner, installation, python)
         plans = try ExperimentPlans(
             config,
             id: experiment.id,
@@ -334,7 +338,7 @@ public struct ExperimentPlans: Sendable {
             layout: layout,
             installation: installation,
             python: python,
-            agent: ExperimentInputs.CodingAgentFiles(config, installation, python)
+            agent: ExperimentInputs.CodingAgentFiles(config, of: owner, installation, python)
         )
     }
 
@@ -357,12 +361,15 @@ public struct ExperimentPlans: Sendable {
             "coding-agent",
             pythonPrefix: prefix,
             vaultSplit: nil,
-            showing: agent.reads
+            showing: agent.reads,
+            of: agent.origin
         )
         surface = agents.policy.surface
         var coding = agents.plan
         coding.add(ModelEnvironment.variables(of: .codingAgent, models))
         coding.add(ModelEnvironment.variables(agent.environment))
+        if agent.hasTerminal { coding.streams = .terminal }
+        try agent.origin?.check(coding)
         if let idle = agent.idle {
             coding.limits.idle = Milliseconds(UInt64(clamping: idle.components.seconds) * 1000)
         }

@@ -29,7 +29,7 @@ public struct ExperimentSetup {
     /// - Parameters:
     ///   - directory: where the experiment goes; it may exist if it is no experiment yet.
     ///   - benchmark: a name that ships, or a directory (a path with a slash).
-    ///   - codingAgent: a profile that ships.
+    ///   - codingAgent: the name of a profile, or its directory (a path with a slash).
     ///   - layout: where state is kept.
     ///   - installation: where policies and templates lie.
     public init(
@@ -49,14 +49,9 @@ public struct ExperimentSetup {
     /// Writes everything; an experiment that exists is refused.
     public func create() throws(SupervisorError) -> Experiment {
         let own = benchmark.contains("/") ? try Experiment.absolute(benchmark) : nil
-        if own == nil {
-            try require("benchmark", benchmark, "templates/benchmarks/\(benchmark)/benchmark.yaml")
-        }
-        try require(
-            "coding agent",
-            codingAgent,
-            "templates/coding-agents/\(codingAgent)/profile.yaml"
-        )
+        if own == nil { try requireShipped() }
+        let agent = try ProfileFiles.reference(codingAgent)
+        _ = try ProfileFiles(named: agent, installation)
         let source = own ?? BenchmarkFiles.shippedDirectory(benchmark, installation)
         let reading = BenchmarkFiles.Reading(
             directory: source,
@@ -72,7 +67,7 @@ public struct ExperimentSetup {
             template: template ?? [],
             program: try reading.folder.read(manifest.program.text)
         )
-        let config = try configuration(manifest)
+        let config = try configuration(manifest, agent)
         let id = try system("draw an id", "experiment") { () throws(SystemError) in
             try KernelRandom.bytes(8).map { byte in
                 let digits = Array("0123456789abcdef".utf8)
@@ -92,27 +87,34 @@ public struct ExperimentSetup {
         return experiment
     }
 
-    // A name is a name and no path, whatever it would lead to.
-    private func require(_ kind: String, _ name: String, _ file: String) throws(SupervisorError) {
-        guard name.contains("/") || !installation.has(file) else { return }
+    private func requireShipped() throws(SupervisorError) {
+        guard !installation.has("templates/benchmarks/\(benchmark)/benchmark.yaml") else { return }
         throw SupervisorError(
             .usage,
             operation: "set up an experiment",
-            location: "\(kind) \(name)",
+            location: "benchmark \(benchmark)",
             reason: "none of this name ships",
-            remedy: "name one below \(installation.resources)/templates"
-                + (kind == "benchmark" ? ", or the directory of your own with a slash" : "")
+            remedy: "name one below \(installation.resources)/templates, or the directory of your own"
+                + " with a slash"
         )
     }
 
+    // A JSON string is a YAML scalar.
+    private static func quoted(_ text: String) -> String {
+        String(decoding: JSONValue.string(text).canonicalBytes, as: UTF8.self)
+    }
+
     // The shipped configuration of the benchmark, or of `command` for one of the user's own.
-    private func configuration(_ manifest: BenchmarkManifest) throws(SupervisorError) -> [UInt8] {
+    private func configuration(
+        _ manifest: BenchmarkManifest,
+        _ agent: String
+    ) throws(SupervisorError) -> [UInt8] {
         let shipped = "templates/experiments/\(manifest.benchmark).yaml"
         let name =
             installation.has(shipped) ? shipped : "templates/experiments/command.yaml"
         let template = String(decoding: try installation.contents(of: name), as: UTF8.self)
             .replacing("{{benchmark}}", with: manifest.benchmark)
-            .replacing("{{coding_agent}}", with: codingAgent)
+            .replacing("{{coding_agent}}", with: agent.contains("/") ? Self.quoted(agent) : agent)
             .replacing("{{grid}}", with: releaseGrid)
         let text = checkout?.configuration(over: template) ?? template
         let bytes = Array(text.utf8)
@@ -215,8 +217,7 @@ public struct ExperimentSetup {
 
     private func policySection(_ path: String) -> [UInt8] {
         guard assurance != nil else { return [] }
-        let place = JSONValue.string("\(path)/policies").canonicalBytes
-        return Array("\nsandbox:\n  policies: ".utf8) + place + [10]
+        return Array("\nsandbox:\n  policies: \(Self.quoted("\(path)/policies"))\n".utf8)
     }
 
     private func claim(_ path: String, _ marker: [UInt8]) throws(SupervisorError) {

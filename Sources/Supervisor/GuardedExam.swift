@@ -261,6 +261,13 @@ extension Supervision {
                 "the candidate's packages are not those of the genesis row"
             )
         }
+        let profile = ExperimentInputs.profileName
+        guard genesis.policyDigests[profile] == inputs.digests[profile] else {
+            throw changed(
+                inputs.codingAgent.own?.directory ?? profile,
+                "the files of the coding agent's profile are not those of the genesis row"
+            )
+        }
         // Bounds may change: what was resolved within those of now is the same, or is told below.
         let site = ExperimentInputs.siteName
         let agreed = genesis.policyDigests.filter { $0.key != site }

@@ -69,12 +69,14 @@ public struct PolicySource {
         _ name: String,
         pythonPrefix: String,
         vaultSplit: String?,
-        showing paths: [String] = []
+        showing paths: [String] = [],
+        of origin: ProfileOrigin? = nil
     ) throws(SupervisorError) -> ResolvedPolicy {
-        let resolved: ResolvedPolicy
+        let policy: SandboxPolicy
+        let resolver: PolicyResolver
         do throws(PolicyRefusal) {
             let library = try PolicyLibrary(directory: directory, namedBy: namedBy)
-            let resolver = PolicyResolver(
+            resolver = PolicyResolver(
                 groups: library.groups,
                 context: try .host(
                     stateDirectory: layout.root,
@@ -84,8 +86,18 @@ public struct PolicySource {
                     )
                 )
             )
-            resolved = try resolver.resolve(library.policy(named: name).showing(paths))
+            policy = try library.policy(named: name)
         } catch { throw SupervisorError(.usage, error) }
+        let resolved: ResolvedPolicy
+        if let origin {
+            resolved = try origin.resolve(policy, showing: paths, resolver)
+        } else {
+            do throws(PolicyRefusal) {
+                resolved = try resolver.resolve(policy.showing(paths))
+            } catch {
+                throw SupervisorError(.usage, error)
+            }
+        }
         guard let missing = paths.first(where: resolved.missingSources.contains) else {
             return resolved
         }

@@ -17,6 +17,8 @@ public struct CodingAgentLaunch: Sendable, Equatable {
     public let texts: [BeneathPath: String]
     /// Paths of the host to show read-only at their own place, sorted.
     public let reads: [String]
+    /// Whether its standard streams are a terminal.
+    public let hasTerminal: Bool
 
     /// Where a profile's files lie in the sandbox.
     public static let folder = "/work/.coding-agent"
@@ -30,15 +32,19 @@ public struct CodingAgentLaunch: Sendable, Equatable {
         public let executable: String
         /// The package's directory; absent for a program outside the cache.
         public let package: String?
+        /// Where the Python lies that the package runs on; absent below /usr, which every sandbox shows.
+        public let python: String?
 
         /// Names a program.
         ///
         /// - Parameters:
         ///   - executable: its absolute path.
         ///   - package: the directory of its package, if it has one.
-        public init(executable: String, package: String?) {
+        ///   - python: the prefix of the package's Python where that lies outside /usr.
+        public init(executable: String, package: String?, python: String? = nil) {
             self.executable = executable
             self.package = package
+            self.python = python
         }
     }
 
@@ -83,7 +89,9 @@ public struct CodingAgentLaunch: Sendable, Equatable {
         } else if let path = found?.executable, !path.hasPrefix("/usr/") {
             reads.insert(path)
         }
+        if let python = found?.python { reads.insert(python) }
         self.reads = reads.sorted()
+        hasTerminal = profile.hasTerminal
     }
 
     private static let startScript = """
@@ -97,7 +105,8 @@ public struct CodingAgentLaunch: Sendable, Equatable {
         _ profile: CodingAgentProfile,
         _ pin: ModelPin?
     ) throws(WorkspaceError) {
-        guard let dialect = profile.dialect else { return }
+        let dialects = profile.dialects
+        guard !dialects.isEmpty else { return }
         guard let pin else {
             throw .setting(
                 operation: "start the coding agent",
@@ -107,14 +116,16 @@ public struct CodingAgentLaunch: Sendable, Equatable {
                     + " model: NAME} to experiment_config.yaml"
             )
         }
-        guard pin.dialects.contains(dialect) else {
+        guard pin.dialects.contains(where: dialects.contains) else {
             let spoken = pin.dialects.map(\.rawValue).joined(separator: ", ")
             throw .setting(
                 operation: "start the coding agent",
                 location: "coding_agent.profile \(profile.name)",
-                reason: "it speaks \(dialect.rawValue), its upstream \(spoken)",
-                remedy: "name an upstream of this dialect in models.roles.coding-agent, or add the"
-                    + " dialect to the upstream if its provider speaks it"
+                reason: "it speaks \(dialects.map(\.rawValue).joined(separator: " and ")),"
+                    + " its upstream \(spoken)",
+                remedy: "name an upstream of \(dialects.count == 1 ? "this dialect" : "one of them")"
+                    + " in models.roles.coding-agent, or add the dialect to the upstream if its"
+                    + " provider speaks it"
             )
         }
     }

@@ -1,4 +1,5 @@
 public import ModelDialects
+public import StrictYAML
 
 /// What a coding agent's `profile.yaml` says: the program that edits the candidate, and what it needs.
 ///
@@ -32,8 +33,14 @@ public struct CodingAgentProfile: Sendable, Equatable {
     public let environment: [String: String]
     /// Further paths of the host that it may read, with variables; shown at their own place.
     public let reads: [String]
-    /// The form in which it asks a model; absent for a program that asks none.
-    public let dialect: Dialect?
+    /// Where the profile says so, for what the host is found to lack.
+    public let readsPlace: DocumentPlace
+    /// The forms in which it can ask a model, the first preferred; empty for a program that asks none.
+    ///
+    /// Its upstream has to speak one of them.
+    public let dialects: [Dialect]
+    /// Whether its standard streams are a terminal of its sandbox's own.
+    public let hasTerminal: Bool
     /// What it is told to do; empty where the program knows.
     public let task: String
     /// What is kept of it at its end, if anything.

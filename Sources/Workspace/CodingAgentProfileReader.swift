@@ -17,6 +17,7 @@ extension CodingAgentProfile {
         var top = try list.top(of: bytes)
         let name = top.required("coding_agent") { $0.name("coding_agent") } ?? ""
         var reader = ProfileReader(name: name)
+        let readsPlace = DocumentPlace(line: top.line(of: "reads"), key: "reads")
         self.init(
             name: name,
             version: top.required("version") { $0.integer("version", in: 1...1_000_000) }?.value
@@ -33,7 +34,9 @@ extension CodingAgentProfile {
             home: reader.insidePath("home", &top) ?? "/home/agent",
             environment: reader.environment(&top),
             reads: reader.words("reads", &top) ?? [],
-            dialect: top.word("dialect", of: Dialect.self)?.value,
+            readsPlace: readsPlace,
+            dialects: reader.dialects(&top),
+            hasTerminal: top.bool("terminal")?.value ?? false,
             task: reader.text("task", &top) ?? "",
             transcript: reader.transcript(&top),
             restart: reader.restart(&top),
@@ -120,9 +123,33 @@ private struct ProfileReader {
                 )
                 continue
             }
+            // The launcher refuses every plan with such a variable.
+            guard !name.hasPrefix("LD_"), name != "GCONV_PATH" else {
+                section.refuse(
+                    name.printablePrefix(60),
+                    line: value.line,
+                    "it steers the dynamic loader, and no sandbox has it",
+                    remedy: "remove it; a library lies where its program looks for it"
+                )
+                continue
+            }
             variables[name] = value.value
         }
         return variables
+    }
+
+    func dialects(_ top: inout MappingReader) -> [Dialect] {
+        let one = top.word("dialect", of: Dialect.self)
+        guard let list = top.dialects("dialects") else { return one.map { [$0.value] } ?? [] }
+        if one != nil {
+            top.refuse(
+                "dialects",
+                line: list.line,
+                "dialect and dialects both say how it asks a model",
+                remedy: "keep one of the two"
+            )
+        }
+        return list.value
     }
 
     // MARK: - the program
@@ -229,7 +256,7 @@ private struct ProfileReader {
                 case .executable: (profile.executable == nil, "executable")
                 case .package: (!profile.isPackaged, "package")
                 case .task: (profile.task.isEmpty, "task")
-                case .model, .modelEndpoint, .effort: (profile.dialect == nil, "dialect")
+                case .model, .modelEndpoint, .effort: (profile.dialects.isEmpty, "dialect")
                 case .home, .agentFiles, .clientTimeoutSeconds, .clientTimeoutMilliseconds:
                     (false, "")
                 }
@@ -244,7 +271,7 @@ private struct ProfileReader {
         for path in profile.reads where !path.hasPrefix("/") && !path.hasPrefix("${") {
             top.refuse(
                 "reads",
-                line: top.place.line,
+                line: profile.readsPlace.line,
                 "«\(path.printablePrefix(60))» is not absolute",
                 remedy: "write paths of the host from its root"
             )

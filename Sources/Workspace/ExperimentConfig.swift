@@ -195,7 +195,7 @@ public struct CodingAgentSettings: Sendable, Equatable {
 
     /// What is started in the coding sandbox.
     public enum Program: Sendable, Equatable {
-        /// A profile by its name.
+        /// A profile by its name, or by the absolute path of its directory.
         case profile(String)
         /// A command, its first word an absolute path inside the sandbox.
         case command([String])

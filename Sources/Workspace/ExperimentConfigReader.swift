@@ -253,12 +253,13 @@ extension ExperimentConfig {
                 remedy: "keep one of the two"
             )
         }
-        if let profile, !profile.value.isBenchmarkName {
+        if let profile, !profile.value.isBenchmarkName, !profile.value.hasPrefix("/") {
             top.refuse(
                 "coding_agent.profile",
                 line: profile.line,
                 "the name is malformed",
-                remedy: "write a profile's name: lower-case letters, digits and «-»"
+                remedy: "write a profile's name: lower-case letters, digits and «-»; or the absolute"
+                    + " path of its directory"
             )
         }
         if let idle, idle.value > wall?.value ?? .seconds(12 * 3600) {

@@ -44,30 +44,7 @@ struct ModelUpstreamReader {
     }
 
     private static func readDialects(_ entry: inout MappingReader) -> [Dialect] {
-        let known = Dialect.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let texts = entry.required("dialects", { $0.strings("dialects") }) else { return [] }
-        var dialects: [Dialect] = []
-        for text in texts.value {
-            guard let dialect = Dialect(rawValue: text.value), !dialects.contains(dialect) else {
-                entry.refuse(
-                    "dialects",
-                    line: text.line,
-                    "«\(text.value.printablePrefix(40))» is unknown or listed twice",
-                    remedy: "write each once, of: \(known)"
-                )
-                continue
-            }
-            dialects.append(dialect)
-        }
-        if texts.value.isEmpty {
-            entry.refuse(
-                "dialects",
-                line: texts.line,
-                "the list is empty, so no request could be sent",
-                remedy: "write one or more of: \(known)"
-            )
-        }
-        return dialects
+        entry.required("dialects") { $0.dialects("dialects") }?.value ?? []
     }
 
     private func parsed(_ url: Placed<String>, _ entry: MappingReader) -> UpstreamName? {

@@ -1,3 +1,4 @@
+internal import ModelDialects
 internal import StrictYAML
 
 extension ProblemList {
@@ -98,6 +99,34 @@ extension MappingReader {
             node.items(atMost: 256, remedy: "write a list of texts, such as [a.py, lib/b.py]")?
                 .compactMap { item in item.placed { $0.text() } }
         }
+    }
+
+    /// A list of dialects, each once.
+    mutating func dialects(_ key: String) -> Placed<[Dialect]>? {
+        guard let texts = strings(key) else { return nil }
+        let known = Dialect.allCases.map(\.rawValue).joined(separator: ", ")
+        var dialects: [Dialect] = []
+        for text in texts.value {
+            guard let dialect = Dialect(rawValue: text.value), !dialects.contains(dialect) else {
+                refuse(
+                    key,
+                    line: text.line,
+                    "«\(text.value.printablePrefix(40))» is unknown or listed twice",
+                    remedy: "write each once, of: \(known)"
+                )
+                continue
+            }
+            dialects.append(dialect)
+        }
+        if texts.value.isEmpty {
+            refuse(
+                key,
+                line: texts.line,
+                "the list is empty, so no request could be sent",
+                remedy: "write one or more of: \(known)"
+            )
+        }
+        return Placed(dialects, at: texts.place)
     }
 
     /// A mapping below this one, to be read and finished by its own reader.

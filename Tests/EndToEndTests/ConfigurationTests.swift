@@ -306,8 +306,12 @@ extension EndToEnd {
                 "there is none of this name"
             )
             Self.expectUsage(
-                try night.run(["init", night.directory, "--agent", "../coding-agents/scripted"]),
+                try night.run(["init", night.directory, "--agent", "nosuch"]),
                 "none of this name ships"
+            )
+            Self.expectUsage(
+                try night.run(["init", night.directory, "--agent", none]),
+                "there is none of this name"
             )
             #expect(!FileManager.default.fileExists(atPath: night.directory))
         }

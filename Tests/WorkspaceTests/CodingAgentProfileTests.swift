@@ -72,7 +72,7 @@ struct CodingAgentProfileTests {
         let profile = try read(everything)
         #expect(profile.executable == .packaged(name: "tool", package: "tools"))
         #expect(profile.files.map(\.text) == ["a.py", "lib/b.py"])
-        #expect(profile.dialect == .openAIResponses)
+        #expect(profile.dialects == [.openAIResponses])
         #expect(profile.task == "Read PROGRAM.md.\nThen do it.\n")
         #expect(profile.transcript?.path.text == ".tool/sessions")
         #expect(profile.transcript?.limit == 8 << 20)
@@ -152,6 +152,55 @@ struct CodingAgentProfileTests {
         )
     }
 
+    @Test("a profile that speaks several dialects takes an upstream of any of them")
+    func dialects() throws {
+        let text = head + "dialects: [openai-responses, openai-chat]\ncommand: [/x]\n"
+        let profile = try read(text)
+        #expect(profile.dialects == [.openAIResponses, .openAIChat])
+        func pin(_ dialect: Dialect) -> ModelPin {
+            ModelPin(upstream: "one", dialects: [dialect], model: "m", maxOutputTokens: 1)
+        }
+        for dialect in profile.dialects {
+            _ = try CodingAgentLaunch(profile, found: nil, pin: pin(dialect), port: 1)
+        }
+        #expect(throws: WorkspaceError.self) {
+            try CodingAgentLaunch(profile, found: nil, pin: pin(.anthropicMessages), port: 1)
+        }
+    }
+
+    @Test("a profile asks for a terminal, and has none unless it does")
+    func terminal() throws {
+        let text = head + "command: [/x]\n"
+        #expect(try !CodingAgentLaunch(read(text), found: nil, pin: nil, port: 1).hasTerminal)
+        let asking = try read(text + "terminal: true\n")
+        #expect(try CodingAgentLaunch(asking, found: nil, pin: nil, port: 1).hasTerminal)
+    }
+
+    @Test("a package's Python outside /usr is shown with the package")
+    func python() throws {
+        let found = CodingAgentLaunch.Found(
+            executable: "/cache/x/bin/x",
+            package: "/cache/x",
+            python: "/opt/python"
+        )
+        let launch = try CodingAgentLaunch(
+            read(head + "executable: x\ncommand: [\"${executable}\"]\n"),
+            found: found,
+            pin: nil,
+            port: 1
+        )
+        #expect(launch.reads == ["/cache/x", "/opt/python"])
+    }
+
+    @Test("a bad line is reported as that line of its file")
+    func line() throws {
+        let found = problems(
+            head + "command: [/x]\nenvironment:\n  A: a\n  LD_LIBRARY_PATH: /x\nreads:\n  - a\n"
+        )
+        #expect(found.map(\.line) == [7, 9])
+        #expect(found.first?.description.hasPrefix("profile.yaml:7: environment.LD_LIBRARY") == true)
+    }
+
     @Test("a short profile has defaults: no model, no restart, the usual home")
     func short() throws {
         let profile = try read(head + "command: [/usr/bin/true]\n")
@@ -193,6 +242,13 @@ struct CodingAgentProfileTests {
             ("command: [/x]\ntranscript: {limit: 1MiB}", "transcript.path"),
             ("command: [/x]\ntranscript: {path: a, limit: 2TiB}", "transcript.limit"),
             ("command: [/x]\ndialect: http", "dialect"), ("command: [/x]\ntask: ''", "task"),
+            ("command: [/x]\ndialects: [http]", "dialects"),
+            ("command: [/x]\ndialects: []", "dialects"),
+            ("command: [/x]\ndialects: [openai-chat, openai-chat]", "dialects"),
+            ("command: [/x]\ndialect: openai-chat\ndialects: [openai-chat]", "dialects"),
+            ("command: [/x]\nterminal: perhaps", "terminal"),
+            ("command: [/x]\nenvironment: {LD_PRELOAD: /x}", "environment.LD_PRELOAD"),
+            ("command: [/x]\nenvironment: {GCONV_PATH: /x}", "environment.GCONV_PATH"),
         ]
     )
     func refused(lines: String, key: String) {

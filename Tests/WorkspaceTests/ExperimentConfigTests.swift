@@ -143,6 +143,7 @@ struct ExperimentConfigTests {
                 "coding_agent.command"
             ),
             ("benchmark: x\ncoding_agent: {command: [sh]}\n", "coding_agent.command"),
+            ("benchmark: x\ncoding_agent: {profile: ./mine}\n", "coding_agent.profile"),
             ("benchmark: x\nsandbox: {python: python3}\n", "sandbox.python"),
             ("benchmark: x\nsandbox: {agents: agents}\n", "sandbox.agents"),
             ("benchmark: x\ncandidate: {packages: ../list.txt}\n", "candidate.packages"),

@@ -55,7 +55,7 @@ struct ShippedDocumentsTests {
             // A package that scripts/agents installs under the profile's name.
             #expect(package == name)
             #expect(try !bytes("\(folder)/requirements.txt").isEmpty)
-            #expect(profile.dialect != nil)
+            #expect(!profile.dialects.isEmpty)
             #expect(!profile.task.isEmpty)
         }
     }
