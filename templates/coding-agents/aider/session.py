@@ -4,10 +4,12 @@
 Usage: session.py TASK AIDER [ARGUMENT…]     in /work, with the arguments of each run of aider
 
 One round: aider gets a message and changes agent/agent.py; a train exam examines the change; it is
-submitted unless it made the train exam worse; the outcome is the next message. The session ends
-when no iteration is left, when the supervisor ends it, or after three rounds without a change.
+submitted unless it made the train exam worse; the outcome is the next message. After three answers
+without a change a new chat begins. The session ends when no iteration is left, when the supervisor
+ends it, or after twenty such chats in a row.
 
-Exit status: 0 the run is over; 1 aider failed; 3 the host failed twice in a row.
+Exit status: 0 the run is over; 1 aider failed, or its model did not answer in three rounds;
+3 the host failed twice in a row.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import sys
 from pathlib import Path
 
 WORK = Path("/work")
-IDLE_ROUNDS = 3  # rounds without a change after which the session is over
+IDLE_ROUNDS = 3  # answers without a change after which a new chat begins
+IDLE_CHATS = 20  # such chats after which the session is over: as often as others are started again
+SILENT_ROUNDS = 3  # rounds without an answer after which aider has failed
 FAILURES = 2  # failures of the host, or of aider, in a row
 SHOWN_TRACES, TRACE_LIMIT = 3, 6000  # failing tasks that a message shows, characters of each
 HOST_FAILED = 3
@@ -27,6 +31,10 @@ HOST_FAILED = 3
 
 class HostBroke(Exception):
     """The supervisor failed more than once in a row."""
+
+
+class NoAnswer(Exception):
+    """The model did not answer in several rounds."""
 
 
 class Session:
@@ -38,6 +46,7 @@ class Session:
         self.mean: float | None = None
         self.host_failures = 0
         self.notes: list[str] = []
+        self.tried: list[str] = []
 
     def exam(self, *words: str, text: str | None = None) -> tuple[int, dict[str, object], str]:
         """Runs exam; its status, its reply and its message."""
@@ -101,26 +110,39 @@ class Session:
         """What aider is told in this round."""
         told = "\n".join(self.notes)
         self.notes = []
-        begin = self.task if is_first else f"Go on as before. What happened:\n{told}"
-        return "\n\n".join(filter(None, [begin, told if is_first else "", self.traces()]))
+        if not is_first:
+            return "\n\n".join(filter(None, [f"Go on as before. What happened:\n{told}", self.traces()]))
+        # A new chat knows nothing of the one before.
+        tried = "What was tried before:\n" + "\n".join(self.tried) if self.tried else ""
+        return "\n\n".join(filter(None, [self.task, tried, told, self.traces()]))
 
-    def edit(self, is_first: bool) -> str | None:
-        """Runs aider once; the hypothesis of its change, or nothing if it changed nothing."""
+    @property
+    def chat(self) -> Path:
+        """Where aider writes down what it and its model say."""
+        return self.home / "aider" / "chat.md"
+
+    def begin_anew(self) -> None:
+        """Puts the chat aside: what led nowhere three times is not what it goes on with."""
+        number = len(list(self.chat.parent.glob("chat-*.md"))) + 1
+        self.chat.rename(self.chat.with_name(f"chat-{number}.md"))
+
+    def edit(self, is_first: bool) -> tuple[bool, str | None]:
+        """Runs aider once: whether it changed the file, and what its model said first, if anything."""
         before = self.agent.read_bytes()
         message = self.home / "message"
         message.write_text(self.message(is_first), encoding="utf-8")
         words = [*self.aider, "--read=PROGRAM.md", f"--message-file={message}"]
         if not is_first:
             words.append("--restore-chat-history")
-        chat = self.home / "aider" / "chat.md"
-        start = chat.stat().st_size if chat.is_file() else 0
+        start = self.chat.stat().st_size if self.chat.is_file() else 0
         done = subprocess.run([*words, "agent/agent.py"], cwd=self.work, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
             raise subprocess.CalledProcessError(done.returncode, words[0])
-        if self.agent.read_bytes() == before:
+        has_changed = self.agent.read_bytes() != before
+        if not has_changed:
             self.notes.append("Your answer changed nothing in agent.py.")
-            return None
-        return hypothesis_of(chat.read_bytes()[start:].decode("utf-8", "replace"))
+        chat = self.chat.read_bytes()[start:] if self.chat.is_file() else b""
+        return has_changed, first_line_of(chat.decode("utf-8", "replace"))
 
     def judge(self, hypothesis: str) -> None:
         """Examines a change, hands it in unless it is worse, and notes what came of it."""
@@ -135,6 +157,7 @@ class Session:
             status, reply, message = self.exam("result", str(reply.get("ticket")), "--json")
         verdict = str(reply.get("verdict", message))
         self.notes.append(f"Submitted: {verdict}. {json.dumps(reply.get('reasons', []))}")
+        self.tried.append(f"{hypothesis}: {verdict}")
         self.exam("learn", "-", text=f"{hypothesis}: {verdict}\n")
         if verdict == "accepted":
             self.mean = mean
@@ -146,23 +169,32 @@ class Session:
         if self.is_over():
             return
         self.mean = self.train()
-        idle, is_first = 0, not (self.home / "aider" / "chat.md").exists()
-        while idle < IDLE_ROUNDS:
-            hypothesis = self.edit(is_first)
+        idle, chats, silent, is_first = 0, 0, 0, not self.chat.exists()
+        while chats < IDLE_CHATS:
+            has_changed, said = self.edit(is_first)
             is_first = False
-            idle = idle + 1 if hypothesis is None else 0
-            if hypothesis is not None:
-                self.judge(hypothesis)
+            if has_changed:
+                idle, chats, silent = 0, 0, 0
+                self.judge(said or "a change of aider without a reason")
+            elif said is None:
+                silent += 1
+                if silent >= SILENT_ROUNDS:
+                    raise NoAnswer
+            else:
+                idle, silent = idle + 1, 0
+                if idle >= IDLE_ROUNDS:
+                    idle, chats, is_first = 0, chats + 1, True
+                    self.begin_anew()
             if self.is_over():
                 return
 
 
-def hypothesis_of(chat: str) -> str:
-    """The first line that the model said in a piece of aider's chat history."""
+def first_line_of(chat: str) -> str | None:
+    """The first line that the model said in a piece of aider's chat history, if it said anything."""
     for line in chat.splitlines():
         if line.strip() and not line.startswith(("#", ">", "`", "<", "=")):
             return line.strip()[:300]
-    return "a change of aider without a reason"
+    return None
 
 
 def main(words: list[str]) -> int:
@@ -176,6 +208,12 @@ def main(words: list[str]) -> int:
     except HostBroke as error:
         print(f"session: ask the supervisor: exam: {error}; remedy: look there", file=sys.stderr)
         return HOST_FAILED
+    except NoAnswer:
+        print(
+            f"session: ask the model: no answer in {SILENT_ROUNDS} rounds; remedy: aider says why above",
+            file=sys.stderr,
+        )
+        return 1
     except subprocess.CalledProcessError as error:
         print(f"session: run aider: {error.cmd}: exit {error.returncode}", file=sys.stderr)
         return 1

@@ -28,7 +28,8 @@ print(json.dumps(reply["says"]))
 sys.exit(reply.get("status", 0))
 """
 
-# Notes its message, and appends to the file whenever the message is not about nothing.
+# Notes its message, says something and changes the file, or not, round by round as EDITS says; the last
+# word of it for ever: yes, no (an answer without a change), silent (no answer of its model).
 AIDER = """
 import os, sys
 words = dict(word.split("=", 1) for word in sys.argv[1:] if "=" in word)
@@ -36,8 +37,13 @@ message = open(words["--message-file"]).read()
 open("messages", "a").write(message + "\\n====\\n")
 folder = os.path.join(os.environ["HOME"], "aider")
 os.makedirs(folder, exist_ok=True)
-open(os.path.join(folder, "chat.md"), "a").write("#### told\\n> noise\\n\\nBecause of this.\\n")
-if os.environ.get("EDITS") == "yes":
+rounds, edits = open("messages").read().count("====\\n"), os.environ["EDITS"].split()
+now = edits[min(rounds, len(edits)) - 1]
+restored = "--restore-chat-history" in sys.argv
+open("restored", "a").write("yes " if restored else "no ")
+said = "" if now == "silent" else "Because of this.\\n"
+open(os.path.join(folder, "chat.md"), "a").write("#### told\\n> noise\\n\\n" + said)
+if now == "yes":
     open(sys.argv[-1], "a").write("# changed\\n")
 sys.exit(int(os.environ.get("AIDER_ENDS", "0")))
 """
@@ -107,10 +113,29 @@ class SessionTests(unittest.TestCase):
         self.assertEqual(self.run_it(replies), 0)
         self.assertEqual(self.verbs(), ["status", "train", "train", "revert", "status"])
 
-    def test_it_ends_after_three_rounds_without_a_change(self) -> None:
-        self.assertEqual(self.run_it({"status": [says(budget={"iterations": 9})]}, EDITS="no"), 0)
-        self.assertEqual(len(self.messages()), 3)
-        self.assertIn("changed nothing", self.messages()[1])
+    def test_three_answers_without_a_change_begin_a_new_chat_and_end_nothing(self) -> None:
+        left = [says(budget={"iterations": n}) for n in (1, 1, 1, 1, 1, 0)]
+        replies = {"status": left, "submit": [says(ticket="t-1")], "result": [says(verdict="accepted")]}
+        self.assertEqual(self.run_it(replies, EDITS="yes no no no yes"), 0)
+        self.assertEqual(len(self.messages()), 5)
+        self.assertIn("changed nothing", self.messages()[2])
+        self.assertEqual(self.verbs().count("submit"), 2)
+        self.assertEqual((self.work / "restored").read_text().split(), ["no", *["yes"] * 3, "no"])
+        self.assertTrue(self.messages()[4].startswith("the task"))
+        self.assertIn("What was tried before:\nBecause of this.: accepted", self.messages()[4])
+        # What was said before is kept for the transcript.
+        self.assertTrue((self.work / "aider" / "chat-1.md").is_file())
+
+    def test_it_ends_when_so_many_chats_in_a_row_changed_nothing(self) -> None:
+        replies = {"status": [says(budget={"iterations": 9})]}
+        with mock.patch.object(session, "IDLE_CHATS", 2):
+            self.assertEqual(self.run_it(replies, EDITS="no"), 0)
+        self.assertEqual(len(self.messages()), 6)
+
+    def test_a_model_that_does_not_answer_in_three_rounds_is_a_failure(self) -> None:
+        replies = {"status": [says(budget={"iterations": 9})]}
+        self.assertEqual(self.run_it(replies, EDITS="no silent silent silent"), 1)
+        self.assertEqual(len(self.messages()), 4)
 
     def test_a_run_that_has_ended_starts_no_aider(self) -> None:
         self.assertEqual(self.run_it({"status": [says(1)]}), 0)
