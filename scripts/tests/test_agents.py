@@ -21,6 +21,11 @@ while [ "$#" -gt 0 ]; do
         echo >"$2/claude_agent_sdk/_bundled/claude"
         chmod 700 "$2/claude_agent_sdk/_bundled/claude"
     fi
+    if [ "$1" = --allow-existing ] && [ -n "$UV_MAKES" ]; then
+        mkdir -p "$2/bin"
+        echo >"$2/bin/$UV_MAKES"
+        chmod 700 "$2/bin/$UV_MAKES"
+    fi
     shift
 done
 """
@@ -83,6 +88,36 @@ class AgentsTests(unittest.TestCase):
         self.assertIn("agents: install the coding agent: claude-code: ", failed.stderr)
         self.assertIn("agents: remedy: ", failed.stderr)
         self.assertEqual(self.run_it("claude-code").returncode, 0)
+
+    def own(self, requirements: str) -> Path:
+        """A profile of somebody's own."""
+        folder = Path(self.folder.name) / "mine"
+        folder.mkdir(exist_ok=True)
+        (folder / "profile.yaml").write_text("coding_agent: mine\nexecutable: tool # of the package\n")
+        (folder / "requirements.txt").write_text(requirements)
+        return folder
+
+    def test_a_profile_of_ones_own_is_installed_under_its_name(self) -> None:
+        folder = self.own("# mine\ntool==1.2.3 ; python_version > '3.0'\n")
+        installed = self.run_it(str(folder), UV_MAKES="tool")
+        self.assertEqual(installed.returncode, 0, installed.stderr)
+        (agent,) = json.loads(installed.stdout)["agents"]
+        self.assertEqual((agent["name"], agent["version"]), ("mine", "1.2.3"))
+        self.assertEqual(agent["executable"], f"{self.cache}/mine/bin/tool")
+        self.assertIn(f"--requirements {folder.resolve()}/requirements.txt", self.calls.read_text())
+
+    def test_a_list_of_anything_but_exact_versions_is_refused(self) -> None:
+        for line in ("tool", "tool>=1", "-r /etc/shadow", "--index-url http://x", "tool @ file:///x", "./x", "-e ."):
+            with self.subTest(line):
+                refused = self.run_it(str(self.own(f"a==1\n{line}\n")))
+                self.assertEqual(refused.returncode, 3)
+                self.assertIn("requirements.txt:2: it is no exact version", refused.stderr)
+        self.assertEqual(self.count(), 0)
+
+    def test_a_python_is_one_that_the_list_was_tried_with(self) -> None:
+        refused = self.run_it(str(self.own("# Python 3.98 to 3.99.\ntool==1\n")))
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("none of 3.98 to 3.99", refused.stderr)
 
     def test_wrong_use_is_refused_before_anything_is_made(self) -> None:
         for words in (("none-such",), ("--nope",), ("--python",), ("--cache", "a b")):
