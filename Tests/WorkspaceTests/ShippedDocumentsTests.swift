@@ -37,7 +37,8 @@ struct ShippedDocumentsTests {
 
     @Test("the profiles of coding agents are read, and their files are there")
     func profiles() throws {
-        for name in ["scripted", "claude-code", "codex-cli", "mini-swe-agent", "aider", "command"] {
+        let agents = ["claude-code", "codex-cli", "mini-swe-agent", "aider", "mistral-vibe", "openhands"]
+        for name in agents + ["scripted", "command"] {
             let folder = "coding-agents/\(name)"
             let profile = try CodingAgentProfile(
                 parsing: try bytes("\(folder)/profile.yaml"),
