@@ -94,7 +94,7 @@ public struct DenialEvent: Sendable, Equatable {
 
     /// Whether a policy could allow it, and how.
     public var advice: String {
-        cure.map { "a policy allows it with \($0)" } ?? "nothing allows it: compiled in"
+        cure.map { "the line that would allow it: \($0)" } ?? "nothing allows it: compiled in"
     }
 
     /// Who was refused first, and what, as far as that is known; otherwise empty.
@@ -104,6 +104,9 @@ public struct DenialEvent: Sendable, Equatable {
         let words = [first, place].filter { !$0.isEmpty }
         return words.isEmpty ? "" : "first " + words.joined(separator: " ")
     }
+
+    /// Who was first, and what would allow it.
+    public var detail: String { (origin.isEmpty ? "" : "\(origin); ") + advice }
 
     /// The event for programs.
     ///

@@ -2,7 +2,8 @@ internal import CLinux
 
 /// The variables of this process.
 ///
-/// Only names that a configuration gives are looked up; no variable of ours changes what is done.
+/// Only names that a configuration gives are looked up, and those that say whether a terminal wants colours;
+/// no variable of ours changes what is done.
 public enum ProcessEnvironment {
     /// The value of a variable (getenv(3)).
     ///

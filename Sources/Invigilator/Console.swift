@@ -2,6 +2,7 @@ internal import HostKernel
 internal import LinuxKernel
 internal import StrictJSON
 internal import Supervisor
+internal import Workspace
 
 /// Standard output and error of this process.
 enum Console {
@@ -36,6 +37,15 @@ enum Console {
         } catch {
             return false
         }
+    }
+
+    /// Colours for a standard stream: for a terminal, unless NO_COLOR (no-color.org) is set.
+    static func colours(_ number: Int32) -> RefusalColours {
+        let refused = ProcessEnvironment.value(of: "NO_COLOR") ?? ""
+        return RefusalColours(
+            isOn: isTerminal(number) && refused.isEmpty
+                && ProcessEnvironment.value(of: "TERM") != "dumb"
+        )
     }
 }
 

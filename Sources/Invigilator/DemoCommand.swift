@@ -38,6 +38,7 @@ struct DemoCommand: ParsableCommand {
         Session.report("experiment \(experiment.id) in \(experiment.directory)")
         let inputs = try ExperimentInputs(experiment, layout: layout, installation: installation)
         let supervision = try Supervision(inputs, layout: layout, installation: installation)
+        supervision.colours = Console.colours(2)
         Session.announce(supervision.measured)
         var state: CampaignState?
         try Session.telling(supervision, to: stream) { () throws(SupervisorError) in

@@ -303,6 +303,7 @@ enum Session {
             installation: installation
         )
         let supervision = try Supervision(inputs, layout: layout, installation: installation)
+        supervision.colours = Console.colours(2)
         announce(supervision.measured)
         if inputs.config.isolation == .experiment {
             StandardError.print(

@@ -160,7 +160,7 @@ extension StatusReport {
             "refusals_total",
             .counter,
             "Refusals by kind (adjusted, denied, attempt) and by what refused.",
-            refusals.map {
+            refusals.rows.map {
                 ([("kind", $0.kind.rawValue), ("layer", $0.layer)], Double($0.count))
             }
         )

@@ -10,6 +10,7 @@ internal import SandboxPolicy
 internal import SelfCheck
 internal import StrictJSON
 internal import Supervisor
+internal import Workspace
 
 /// `sandbox`.
 struct SandboxCommand: ParsableCommand {
@@ -183,10 +184,16 @@ struct SandboxExecCommand: ParsableCommand {
         guard !json, outcome.status != 0 else { return }
         // Whoever failed may have failed for these.
         for denial in outcome.denials {
-            let first = denial.origin.isEmpty ? "" : ", \(denial.origin)"
+            let sentence = RefusalSentence(
+                .denied,
+                layer: denial.layer,
+                attempt: denial.attempt,
+                author: "command"
+            )
             try Console.note(
-                "invigilator: refused by the layer \(denial.layer): \(denial.attempt), "
-                    + "\(denial.count) times\(first); \(denial.advice)"
+                "invigilator: "
+                    + Console.colours(2).painted(sentence.text(denial.detail), as: .denied)
+                    + " (\(denial.count) times)"
             )
         }
     }

@@ -70,7 +70,7 @@ struct StatusCommand: ParsableCommand {
         switch (json, prometheus) {
         case (true, _): try Console.write(status.json)
         case (_, true): try Console.write(status.prometheus)
-        case (false, false): try Console.write(status.text)
+        case (false, false): try Console.write(status.text(Console.colours(1)))
         }
         // A metric says it: a collector needs the page most where something is wrong.
         guard !prometheus else { return }

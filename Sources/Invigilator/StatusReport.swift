@@ -4,7 +4,7 @@ package import IterationLoop
 package import Ledger
 package import StrictJSON
 internal import Supervisor
-internal import Workspace
+package import Workspace
 
 /// Where an experiment stands, for people and programs; made from values alone.
 package struct StatusReport {
@@ -56,24 +56,14 @@ package struct StatusReport {
         entries.last { $0.kind == .runEnded }?.body["reason"]?.stringValue
     }
 
-    /// Refusals by kind and by what refused: attempts first, the most frequent first among those of a kind.
-    var refusals: [(kind: RefusalKind, layer: String, count: Int)] {
-        var counts: [RefusalKind: [String: Int]] = [:]
-        for entry in entries where entry.kind == .refusal {
-            let kind = RefusalKind(recorded: entry.body["class"]?.stringValue)
-            let layer = entry.body["layer"]?.stringValue ?? "unnamed"
-            counts[kind, default: [:]][layer, default: 0] += 1
-        }
-        return RefusalKind.allCases.reversed().flatMap { kind in
-            (counts[kind] ?? [:]).map { (kind: kind, layer: $0.key, count: $0.value) }
-                .sorted { ($1.count, $0.layer) < ($0.count, $1.layer) }
-        }
-    }
+    var refusals: RefusalStatus { RefusalStatus(entries) }
 
     private func refusalCounts(
         by name: ((kind: RefusalKind, layer: String, count: Int)) -> String
     ) -> JSONValue {
-        let counts = refusals.reduce(into: [String: Int]()) { $0[name($1), default: 0] += $1.count }
+        let counts = refusals.rows.reduce(into: [String: Int]()) {
+            $0[name($1), default: 0] += $1.count
+        }
         return .object(counts.mapValues { JSONValue($0) })
     }
 
@@ -227,7 +217,7 @@ package struct StatusReport {
                 "total": JSONValue(state.usage.refusals),
                 "by_kind": refusalCounts { $0.kind.rawValue },
                 "by_layer": refusalCounts(by: \.layer),
-                "calls": DenialStatus(entries).json,
+                "calls": refusals.calls, "sentences": refusals.sentences,
             ],
             "restarts": [
                 "total": JSONValue(restarts.map(\.count).reduce(0, +)),
@@ -288,8 +278,11 @@ package struct StatusReport {
 
     // MARK: - for people
 
-    /// The status for people.
-    package var text: String {
+    /// The status for people, without colours.
+    package var text: String { text(.none) }
+
+    /// The status for people, in which kinds of refusals have colours.
+    package func text(_ colours: RefusalColours) -> String {
         var facts = TextTable()
         facts.add(["experiment", "\(state.genesis?.experiment ?? "not prepared") in \(directory)"])
         if let genesis = state.genesis {
@@ -332,8 +325,7 @@ package struct StatusReport {
             facts.lines(indent: "") + section("budgets", budgetLines)
             + section("models", models.lines)
             + section("coding agent started again, by how it had ended", restartLines)
-            + section("refusals, by kind and by what refused", refusalLines)
-            + section("refused system calls", DenialStatus(entries).lines)
+            + section(refusals.title, refusals.lines(colours))
             + section("tripwires, by wire", TripwiresStatus(entries).lines)
             + section("last decisions", decisionLines)
             + section("not in the suite, or unsure there", SuiteStatus(state, entries).lines)
@@ -384,15 +376,6 @@ package struct StatusReport {
             let limit = budget.limit.map { " of \(Decimal.text($0, decimals: digits))" } ?? ""
             let unit = budget.unit.isEmpty ? "" : " \(budget.unit)"
             table.add([budget.name.replacing("_", with: " "), used + limit + unit])
-        }
-        return table.lines()
-    }
-
-    private var refusalLines: [String] {
-        var table = TextTable()
-        for refusal in refusals {
-            let layer = SafeText.cleaned(refusal.layer, atMost: 60)
-            table.add([refusal.kind.rawValue, layer, "\(refusal.count)"])
         }
         return table.lines()
     }

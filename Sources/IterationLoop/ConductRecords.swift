@@ -46,6 +46,11 @@ public struct RefusalRecord: Sendable, Equatable, RowBody {
         self.by = by
     }
 
+    /// Who did what, in words.
+    public var sentence: RefusalSentence {
+        RefusalSentence(kind, layer: layer, attempt: attempt, author: by)
+    }
+
     init(from reader: inout BodyReader) throws(LoopError) {
         kind = try reader.optionalWord("class", RefusalKind.self) ?? RefusalKind(recorded: nil)
         layer = try reader.string("layer")

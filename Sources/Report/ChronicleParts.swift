@@ -211,6 +211,16 @@ struct RefusalGroup {
         iteration = body.integer("iteration")
         firstTime = time
     }
+
+    /// Who did what, and what became of it the first time.
+    var sentence: String {
+        RefusalSentence(
+            RefusalKind(recorded: kind),
+            layer: layer,
+            attempt: attempt,
+            author: author
+        ).text(detail ?? "")
+    }
 }
 
 /// One exam in totals; its outcomes by task stay in the ledger.

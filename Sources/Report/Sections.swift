@@ -167,10 +167,10 @@ struct RefusalSection {
     var markup: Markup {
         let rows = chronicle.refusals.map { group -> [Markup] in
             [
-                "<b class=\"\(group.kind)\">\(group.kind)</b>", "\(group.attempt)",
+                "<b class=\"\(group.kind)\">\(group.kind)</b>",
+                "<span class=\"prose\">\(prose: group.sentence)</span>",
                 "<b>\(group.layer)</b>", "\(group.author)", "\(group.count)",
                 "\(group.iteration.map { "\($0)" } ?? "none")",
-                "<span class=\"prose\">\(prose: group.detail ?? "")</span>",
             ]
         }
         let content: Markup =
@@ -179,8 +179,8 @@ struct RefusalSection {
             : Part.table(
                 "Refusals",
                 [
-                    "Kind", "What", "Refused by", "Who", "Times", "First in iteration",
-                    "First detail",
+                    "Kind", "What, and what became of it", "Refused by", "Who", "Times",
+                    "First in iteration",
                 ],
                 rows
             )

@@ -23,7 +23,8 @@ struct CandidateRefusals {
                 wall.kind,
                 layer: wall.layer,
                 attempt: wall.attempt,
-                detail: "\(count) of \(planned) rollouts, scored 0",
+                detail: "\(count) of \(planned) rollouts, scored 0"
+                    + (wall.line.map { "; the line that would allow it: \($0)" } ?? ""),
                 iteration: iteration,
                 by: "candidate"
             )
@@ -50,9 +51,17 @@ private struct Wall {
     let kind: RefusalKind
     let layer: String
     let attempt: String
+    /// The line of the candidate's policy that says how much is allowed; nil where none does.
+    let line: String?
 
-    private init(_ layer: Layer, _ attempt: String, as kind: RefusalKind = .denied) {
+    private init(
+        _ layer: Layer,
+        _ attempt: String,
+        as kind: RefusalKind = .denied,
+        line: String? = nil
+    ) {
         self.kind = kind
+        self.line = line
         self.layer = layer.rawValue
         self.attempt = attempt
     }
@@ -66,12 +75,12 @@ private struct Wall {
         case .exited: self.init(.verdictDescriptor, "end before a verdict")
         case .signalled: self.init(.verdictDescriptor, "die of a signal before a verdict")
         case .violation: self.init(.filter, "make a forbidden system call", as: .attempt)
-        case .outOfMemory: self.init(.limits, "use more memory")
-        case .processes: self.init(.limits, "start more processes")
-        case .cpuTime: self.init(.limits, "use more processor time")
-        case .wallClock: self.init(.limits, "run longer")
+        case .outOfMemory: self.init(.limits, "use more memory", line: "limits: memory")
+        case .processes: self.init(.limits, "start more processes", line: "limits: processes")
+        case .cpuTime: self.init(.limits, "use more processor time", line: "limits: cpu")
+        case .wallClock: self.init(.limits, "run longer", line: "limits: wall")
         case .idle: self.init(.limits, "say nothing")
-        case .output: self.init(.limits, "write more")
+        case .output: self.init(.limits, "write more", line: "limits: output")
         // A candidate may decline a task in the protocol's own words.
         case .abstained: return nil
         }

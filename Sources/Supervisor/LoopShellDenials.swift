@@ -105,7 +105,7 @@ extension RefusalRecord {
             .denied,
             layer: event.layer,
             attempt: event.attempt,
-            detail: (event.origin.isEmpty ? "" : "\(event.origin); ") + event.advice,
+            detail: event.detail,
             iteration: iteration,
             by: author
         )

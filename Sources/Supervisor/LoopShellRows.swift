@@ -16,7 +16,7 @@ extension LoopShell {
         try extendModels(event)
         watch(event)
         if case .release = event { supervision.publisher?.publish() }
-        if let line = ProgressLine.text(of: event) { progress(line) }
+        if let line = ProgressLine.text(of: event, supervision.colours) { progress(line) }
     }
 
     // The row first: what a broker is allowed, a record says.

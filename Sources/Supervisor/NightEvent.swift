@@ -66,6 +66,15 @@ package enum NightEvent {
         case "exam-ended" where body["split"] == "train":
             for name in ["mean", "passed"] { event[name] = body[name] }
             if body["purpose"] == "train" { event["duration_ms"] = body["duration_ms"] }
+        case "refusal":
+            func member(_ name: String) -> String { body[name]?.stringValue ?? "unnamed" }
+            let sentence = RefusalSentence(
+                RefusalKind(recorded: body["class"]?.stringValue),
+                layer: member("layer"),
+                attempt: member("attempt"),
+                author: member("by")
+            )
+            event["text"] = cut(.string(sentence.text))
         case "learning": event["needs"] = .bool(body["needs"] != nil)
         default: break
         }

@@ -513,6 +513,6 @@ public struct Preparation {
 
     private func append(_ event: LedgerEvent) throws(SupervisorError) {
         try supervision.append(event, at: WallClock.milliseconds)
-        if let line = ProgressLine.text(of: event) { progress(line) }
+        if let line = ProgressLine.text(of: event, supervision.colours) { progress(line) }
     }
 }

@@ -7,7 +7,7 @@ internal import Workspace
 /// One plain line for what a person who watches a night wants to know.
 enum ProgressLine {
     /// The line of a row; absent for rows that say nothing new to a watcher.
-    static func text(of event: LedgerEvent) -> String? {
+    static func text(of event: LedgerEvent, _ colours: RefusalColours) -> String? {
         switch event {
         case .intent(let intent):
             "iteration \(intent.iteration): candidate \(intent.digest.short) submitted as "
@@ -20,7 +20,7 @@ enum ProgressLine {
             "iteration \(row.iteration): " + joined(row.promotion)
         case .retirement(let row): "\(row.task) is retired from the suite: \(row.reason)"
         case .refusal(let refusal):
-            "\(actor(refusal)), \(refusal.attempt): \(answer(refusal)) (\(refusal.detail))"
+            colours.painted(refusal.sentence.text(refusal.detail), as: refusal.kind)
         case .tripwire(let tripwire):
             "iteration \(tripwire.iteration): tripwire: \(tripwire.words)"
         case .void(let void): "iteration \(void.iteration): void: \(void.reason)"
@@ -42,18 +42,6 @@ enum ProgressLine {
         case .genesis, .runStarted, .runResumed, .snapshot, .audit, .examStarted, .examEnded,
             .promotion, .release, .revert, .other:
             nil
-        }
-    }
-
-    private static func actor(_ refusal: RefusalRecord) -> String {
-        "the " + refusal.by.replacing("-", with: " ")
-    }
-
-    private static func answer(_ refusal: RefusalRecord) -> String {
-        switch refusal.kind {
-        case .adjusted: "brought to the pinned value"
-        case .denied: "denied by \(refusal.layer)"
-        case .attempt: "refused by \(refusal.layer)"
         }
     }
 

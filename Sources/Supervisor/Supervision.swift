@@ -7,7 +7,7 @@ public import Ledger
 public import LinuxKernel
 public import SandboxPlan
 public import SelfCheck
-internal import Workspace
+public import Workspace
 
 /// A supervisor after its root phase: its own user, no capability, a launcher at hand.
 public final class Supervision {
@@ -37,6 +37,8 @@ public final class Supervision {
     let notifier: Notifier?
     /// Where events are told; nothing where nobody asked for them.
     var events: EventStream?
+    /// How lines about refusals stand apart for whoever watches.
+    public var colours = RefusalColours.none
     /// Our place among the supervisors of this host.
     let turn: HostTurn
     /// What was told of waits for others.

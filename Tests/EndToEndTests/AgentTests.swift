@@ -208,6 +208,7 @@ extension EndToEnd {
             #expect(candidate.contains(#"("missing", ("never arrived", "not in the parcel")),"#))
             try Self.expectAccounted(real)
             try real.expectHeld()
+            try Self.expectNoAttempt(night)
             // The provider saw the pinned model alone, with the operator's key.
             let requests = try real.server.requests()
             #expect(requests.allSatisfy { $0["body"]?["model"]?.stringValue == agent.model })
@@ -262,6 +263,15 @@ extension EndToEnd {
             let last = "\(requests.last?["body"] ?? .null)"
             #expect(last.contains("words of the first life"), "\(story)")
             #expect(last.contains("Go on as /work/PROGRAM.md says"), "\(story)")
+        }
+
+        // It did nothing wrong: what its defaults met was adjusted or denied.
+        private static func expectNoAttempt(_ night: Night) throws {
+            let text = try night.done(["status", night.directory, "--json"]).output
+            let status = try JSONValue(parsing: Array(text.utf8), limits: .document)
+            let refusals = status["refusals"] ?? .null
+            #expect(refusals["by_kind"] != nil)
+            #expect((refusals["by_kind"]?["attempt"]?.intValue ?? 0) == 0, "\(refusals)")
         }
 
         private static func expectAccounted(_ real: AgentNight) throws {

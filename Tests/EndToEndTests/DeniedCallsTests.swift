@@ -40,7 +40,7 @@ extension EndToEnd {
             let details = memory.compactMap { $0["detail"]?.stringValue }
             // A candidate has no procfs in which init could look up who called.
             #expect(
-                details.allSatisfy { $0.hasPrefix("a policy allows it with syscalls.allow") },
+                details.allSatisfy { $0.hasPrefix("the line that would allow it: syscalls.allow") },
                 "\(details)"
             )
             let agents = mounts.compactMap { $0["detail"]?.stringValue }

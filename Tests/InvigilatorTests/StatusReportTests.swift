@@ -2,6 +2,7 @@ import Invigilator
 import Ledger
 import StrictJSON
 import Testing
+import Workspace
 
 @Suite struct StatusReportTests {
     private func report(
@@ -145,5 +146,16 @@ import Testing
         #expect(refusals?["total"] == 2)
         #expect(refusals?["by_kind"] == ["attempt": 1, "denied": 1])
         #expect(refusals?["by_layer"] == ["vault": 1, "snapshot": 1])
+    }
+
+    @Test(
+        "kinds of refusals are coloured apart, and a text of others never reaches the terminal raw"
+    )
+    func colouredRefusals() throws {
+        let text = try report(of: Campaign()).text(RefusalColours(isOn: true))
+        #expect(text.contains("refusals: 1 attempt; besides, 1 denied and 0 adjusted:\n"))
+        #expect(text.contains("\u{1B}[1;31m  attempt"), "\(text)")
+        #expect(text.contains("\u{1B}[33m  denied"), "\(text)")
+        #expect(!text.contains("\u{1B}[2J"), "the record's own escape is shown as a question mark")
     }
 }
