@@ -12,6 +12,9 @@ public enum BrokerReport: Sendable, Equatable {
     case closed(listener: Int, ListenerTotals)
     /// A request came to a listener that is held.
     case arrived(listener: Int)
+    /// What a call has used so far, while its answer still streams; the last one of a call holds until it
+    /// has ended.
+    case spending(CallSpending)
     /// A call has ended, one way or the other.
     case call(CallRecord)
     /// Something on the way that somebody should know.
@@ -39,10 +42,45 @@ public struct ListenerTotals: Sendable, Equatable {
     public init() {}
 }
 
+/// What one call of a model has used while its answer still streams.
+public struct CallSpending: Sendable, Equatable {
+    /// Where it came from.
+    public let listener: Int
+    /// Its number, never used twice by one broker.
+    public let number: Int
+    /// Who asked.
+    public let role: ModelRole
+    /// Input tokens.
+    public let inputTokens: Int
+    /// Output tokens so far.
+    public let outputTokens: Int
+    /// Cost so far in millionths of a dollar.
+    public let microdollars: Int
+
+    /// Creates a value.
+    public init(
+        listener: Int,
+        number: Int,
+        role: ModelRole,
+        inputTokens: Int,
+        outputTokens: Int,
+        microdollars: Int
+    ) {
+        self.listener = listener
+        self.number = number
+        self.role = role
+        self.inputTokens = inputTokens
+        self.outputTokens = outputTokens
+        self.microdollars = microdollars
+    }
+}
+
 /// One call of a model.
 public struct CallRecord: Sendable, Equatable {
     /// Where it came from.
     public let listener: Int
+    /// Its number, never used twice by one broker.
+    public let number: Int
     /// Who asked.
     public let role: ModelRole
     /// The dialect.
@@ -69,6 +107,7 @@ public struct CallRecord: Sendable, Equatable {
     /// Creates a record.
     public init(
         listener: Int,
+        number: Int,
         role: ModelRole,
         dialect: Dialect,
         model: String,
@@ -82,6 +121,7 @@ public struct CallRecord: Sendable, Equatable {
         isCut: Bool
     ) {
         self.listener = listener
+        self.number = number
         self.role = role
         self.dialect = dialect
         self.model = model

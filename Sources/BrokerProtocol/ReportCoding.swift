@@ -13,6 +13,7 @@ extension BrokerReport {
         case .closed(let listener, let totals):
             ["type": "closed", "listener": JSONValue(listener), "totals": totals.value]
         case .arrived(let listener): ["type": "arrived", "listener": JSONValue(listener)]
+        case .spending(let spending): spending.value
         case .call(let record): record.value
         case .event(let listener, let role, let event):
             [
@@ -47,6 +48,7 @@ extension BrokerReport {
             self = .closed(listener: listener, try ListenerTotals(from: &totals))
             try totals.finish()
         case "arrived": self = .arrived(listener: try reader.requiredInteger("listener"))
+        case "spending": self = .spending(try CallSpending(from: &reader))
         case "call": self = .call(try CallRecord(from: &reader))
         case "event":
             self = .event(
@@ -90,10 +92,32 @@ extension ListenerTotals {
     }
 }
 
+extension CallSpending {
+    fileprivate var value: JSONValue {
+        [
+            "type": "spending", "listener": JSONValue(listener), "number": JSONValue(number),
+            "role": .string(role.rawValue), "input_tokens": JSONValue(inputTokens),
+            "output_tokens": JSONValue(outputTokens), "microdollars": JSONValue(microdollars),
+        ]
+    }
+
+    fileprivate init(from reader: inout ObjectReader) throws(JSONError) {
+        self.init(
+            listener: try reader.requiredInteger("listener"),
+            number: try reader.requiredCount("number"),
+            role: try reader.word("role"),
+            inputTokens: try reader.requiredCount("input_tokens"),
+            outputTokens: try reader.requiredCount("output_tokens"),
+            microdollars: try reader.requiredCount("microdollars")
+        )
+    }
+}
+
 extension CallRecord {
     fileprivate var value: JSONValue {
         [
-            "type": "call", "listener": JSONValue(listener), "role": .string(role.rawValue),
+            "type": "call", "listener": JSONValue(listener), "number": JSONValue(number),
+            "role": .string(role.rawValue),
             "dialect": .string(dialect.rawValue), "model": .string(model),
             "status": JSONValue(status), "input_tokens": JSONValue(inputTokens),
             "output_tokens": JSONValue(outputTokens), "providers_count": .bool(isProvidersCount),
@@ -105,6 +129,7 @@ extension CallRecord {
     fileprivate init(from reader: inout ObjectReader) throws(JSONError) {
         self.init(
             listener: try reader.requiredInteger("listener"),
+            number: try reader.requiredCount("number"),
             role: try reader.word("role"),
             dialect: try reader.word("dialect"),
             model: try reader.requiredString("model"),

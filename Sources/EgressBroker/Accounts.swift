@@ -80,6 +80,11 @@ final class Accounts: Sendable {
         try answer.get()
     }
 
+    /// What a use costs, in millionths of a dollar.
+    func cost(of usage: TokenUsage, under pin: ModelPin) -> Int {
+        prices.cost(of: usage, under: pin)
+    }
+
     /// Charges what a call used, once.
     ///
     /// - Returns: its cost in millionths of a dollar.

@@ -236,6 +236,7 @@ extension ModelCall {
             meter: meter
         )
         var parts = AnswerParts(response.body, until: deadline)
+        var pace = SpendingPace()
         while true {
             let out: [UInt8]
             var isOver = false
@@ -255,10 +256,28 @@ extension ModelCall {
                 out = cut(UpstreamFault.of(error))
             }
             meter = relay.meter
+            if pace.isDue(meter.usage, at: .now) { reportSpending() }
             keep(delivered: out)
             try await writer.write(chunk: out)
             if isOver { return try await writer.end() }
         }
+    }
+
+    /// Says what was used so far: if this process or the run is killed now, somebody has to pay for it.
+    private func reportSpending() {
+        let usage = meter.usage
+        service.report(
+            .spending(
+                CallSpending(
+                    listener: desk.terms.listener,
+                    number: reservation.number,
+                    role: role.role,
+                    inputTokens: usage.input,
+                    outputTokens: usage.output,
+                    microdollars: service.accounts.cost(of: usage, under: request.pin)
+                )
+            )
+        )
     }
 
     /// What ends a stream that used more than its call may, or nothing.
@@ -374,6 +393,7 @@ extension ModelCall {
         let elapsed = ContinuousClock.now - started
         let record = CallRecord(
             listener: desk.terms.listener,
+            number: reservation.number,
             role: role.role,
             dialect: request.dialect,
             model: request.pin.model,

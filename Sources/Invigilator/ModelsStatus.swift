@@ -12,10 +12,11 @@ package struct ModelsStatus {
     ///
     /// - Parameters:
     ///   - entries: rows of any kind.
+    ///   - unbooked: what was used since the last row, as a body of one; nil where nothing was.
     ///   - hours: how long the campaign ran.
-    package init(_ entries: [LedgerEntry], hours: Double) {
+    package init(_ entries: [LedgerEntry], unbooked: JSONValue? = nil, hours: Double) {
         let rows = entries.filter { $0.kind == ModelUsage.kind }
-        usage = ModelUsage(adding: rows.map(\.body))
+        usage = ModelUsage(adding: rows.map(\.body) + (unbooked.map { [$0] } ?? []))
         self.hours = hours
     }
 

@@ -52,18 +52,23 @@ struct StatusCommand: ParsableCommand {
         let record = try RecordedExperiment(options.directory, layout: options.state.place)
         let entries = try record.entries()
         let verification = try record.verify()
+        let control = try ControlClient.ask(
+            "status",
+            of: record.experiment.id,
+            layout: record.layout
+        )
+        let folder = record.layout.experiment(record.experiment.id)
         let status = StatusReport(
             directory: record.experiment.directory,
             state: try RecordedExperiment.replay(entries),
             entries: entries,
             verification: verification,
             surroundings: StatusSurroundings(
-                control: try ControlClient.ask(
-                    "status",
-                    of: record.experiment.id,
-                    layout: record.layout
-                ),
+                control: control,
                 configuration: Self.configuration(record),
+                // Of a run that was killed, what it could not write.
+                unbooked: control.map { $0["models"] ?? .null }
+                    ?? UnbookedUsage(in: folder, after: entries)?.body,
                 now: WallClock.milliseconds
             )
         )
@@ -98,11 +103,19 @@ package struct StatusSurroundings {
     package let control: JSONValue?
     /// The configuration as it is now; absent when it cannot be read.
     package let configuration: ExperimentConfig?
+    /// What models were used for since the last row about it; nil where nothing was.
+    package let unbooked: JSONValue?
     /// Now, in milliseconds since 1970.
     package let now: Int64
 
-    package init(control: JSONValue?, configuration: ExperimentConfig?, now: Int64) {
+    package init(
+        control: JSONValue?,
+        configuration: ExperimentConfig?,
+        unbooked: JSONValue? = nil,
+        now: Int64
+    ) {
         self.control = control
+        self.unbooked = unbooked
         self.configuration = configuration
         self.now = now
     }

@@ -122,7 +122,11 @@ package struct StatusReport {
     private var told: ReleaseStatus { ReleaseStatus(state, entries) }
 
     private var models: ModelsStatus {
-        ModelsStatus(entries, hours: budgets.first { $0.name == "hours" }?.used ?? 0)
+        ModelsStatus(
+            entries,
+            unbooked: surroundings.unbooked,
+            hours: budgets.first { $0.name == "hours" }?.used ?? 0
+        )
     }
 
     private var warnings: [String] {

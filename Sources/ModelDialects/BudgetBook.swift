@@ -49,7 +49,8 @@ extension BudgetSpent: CustomStringConvertible {
 
 /// What a call holds of its accounts until it is settled.
 public struct Reservation: Sendable, Equatable {
-    fileprivate let number: Int
+    /// Its number, never used twice by one book.
+    public let number: Int
     /// The accounts that are charged.
     public let accounts: [String]
     /// The most tokens of output that what is left allows, at most what was asked.

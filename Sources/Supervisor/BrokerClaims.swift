@@ -21,8 +21,11 @@ struct BrokerClaims {
     private struct Desk {
         let roles: [ModelRole]
         let session: String
+        let mostCalls: Int
         var isHeld = false
         var hasArrival = false
+        // What calls that still stream have used, by their numbers.
+        var open: [Int: CallSpending] = [:]
     }
 
     /// What was used since the last row.
@@ -65,14 +68,20 @@ struct BrokerClaims {
     mutating func forgetRefusals() { refused = [] }
 
     /// A listener is about to be opened.
-    mutating func open(_ listener: Int, roles: [ModelRole]) {
+    ///
+    /// - Parameters:
+    ///   - listener: its number.
+    ///   - roles: who speaks there.
+    ///   - mostCalls: the most calls at the same time.
+    mutating func open(_ listener: Int, roles: [ModelRole], atMost mostCalls: Int) {
         let session = Self.session(of: listener, roles)
-        desks[listener] = Desk(roles: roles, session: session)
+        desks[listener] = Desk(roles: roles, session: session, mostCalls: mostCalls)
         if sessions[session] == nil { sessions[session] = ModelUsage() }
     }
 
     /// A listener is closed: nothing can be said of it any more.
     mutating func close(_ listener: Int) {
+        bookOpenCalls(of: listener)
         guard let desk = desks.removeValue(forKey: listener) else { return }
         if desk.roles.first != .codingAgent { sessions[desk.session] = nil }
     }
@@ -101,8 +110,30 @@ struct BrokerClaims {
         refused = []
     }
 
-    /// A broker was lost.
-    mutating func countGap() { unwritten.gaps += 1 }
+    /// A broker was lost, and every call with it; they are paid as far as they were told of.
+    mutating func countGap() {
+        unwritten.gaps += 1
+        for listener in desks.keys { bookOpenCalls(of: listener) }
+    }
+
+    private mutating func bookOpenCalls(of listener: Int) {
+        guard let desk = desks[listener] else { return }
+        desks[listener]?.open = [:]
+        for spending in desk.open.values {
+            unwritten.add(spending, isCut: true)
+            campaign.add(spending, isCut: true)
+            iteration.add(spending, isCut: true)
+            sessions[desk.session]?.add(spending, isCut: true)
+        }
+    }
+
+    /// What calls that still stream have used.
+    var openCalls: [CallSpending] { desks.values.flatMap(\.open.values) }
+
+    /// What was used since the last row, calls that still stream included.
+    var unbooked: ModelUsage {
+        openCalls.reduce(into: unwritten) { $0.add($1, isCut: false) }
+    }
 
     /// What was used since the last time, for a row; nothing where nothing was.
     mutating func takeUnwritten() -> ModelUsage? {
@@ -120,6 +151,7 @@ struct BrokerClaims {
         switch report {
         case .call(let call):
             let desk = try desk(call.listener, role: call.role)
+            desks[call.listener]?.open[call.number] = nil
             unwritten.add(call)
             campaign.add(call)
             iteration.add(call)
@@ -128,6 +160,15 @@ struct BrokerClaims {
             {
                 unwritten.failing[call.role] = ProviderFailures(times: 0, words: failures.words)
             }
+            return nil
+        case .spending(let spending):
+            let desk = try desk(spending.listener, role: spending.role)
+            guard desk.open[spending.number] != nil || desk.open.count < desk.mostCalls else {
+                throw Self.lie(
+                    "more calls are open at listener \(spending.listener) than it may have"
+                )
+            }
+            desks[spending.listener]?.open[spending.number] = spending
             return nil
         case .event(let listener, let role, let event):
             let desk = try desk(listener, role: role)

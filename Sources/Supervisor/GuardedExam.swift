@@ -19,6 +19,7 @@ extension Supervision {
         let entry = try ledgered { () throws(LedgerError) in
             try ledger.append(kind, event.body, time: time)
         }
+        if kind == ModelUsage.kind { lastUsageRow = entry.sequence }
         if case .examStarted(let record) = event { announced = (record, entry.sequence) }
         tell(entry)
     }

@@ -402,6 +402,9 @@ public final class LoopShell {
             try recordModelUsage()
             try supervision.turn.giveBackShare()
             try supervision.turn.endAgent()
+        } else {
+            // Rows may be what failed.
+            supervision.keepUnbooked()
         }
         // The broker may go on telling of calls until it is ended.
         supervision.models?.forgetListeners()

@@ -77,6 +77,7 @@ extension LoopShell {
             "paused": .bool(machine.state.isPaused), "frozen": .bool(isFrozen),
             "waiting": (turn.examWait ?? turn.agentWait).map { .object($0.members) } ?? .null,
             "agent_time": supervision.agentTime, "exam": supervision.examStanding,
+            "models": supervision.unbookedStanding,
         ]
     }
 

@@ -9,9 +9,14 @@ internal import Workspace
 extension LoopShell {
     func watchModels() {
         guard let models = supervision.models else { return }
+        supervision.iterationOfUse = { [weak self] in self?.iterationOfUse ?? 0 }
         models.onArrival = { [unowned self] _ in post(.agentWaits) }
         models.onCall = { [unowned self] role in
             if role == .codingAgent { showedLife = true }
+            noteCost()
+        }
+        models.onUse = { [unowned self] in
+            supervision.keepUnbooked()
             noteCost()
         }
         models.onEvent = { [unowned self] role, event in
@@ -78,10 +83,11 @@ extension LoopShell {
 
     /// Keeps what roles used since the last time.
     func recordModelUsage() throws(SupervisorError) {
-        let isRunning = machine.state.isRunning
-        try supervision.recordModelUsage(
-            iteration: isRunning ? machine.workingIteration : machine.state.iteration
-        )
+        try supervision.recordModelUsage(iteration: iterationOfUse)
+    }
+
+    private var iterationOfUse: Int {
+        machine.state.isRunning ? machine.workingIteration : machine.state.iteration
     }
 }
 
@@ -94,6 +100,7 @@ extension Supervision {
         guard let usage = models?.takeUsage() else { return }
         let body = usage.body(iteration: iteration)
         try append(.other(kind: ModelUsage.kind.rawValue, body: body), at: WallClock.milliseconds)
+        keepUnbooked()
     }
 }
 
@@ -102,6 +109,7 @@ extension ModelService {
     func forgetListeners() {
         onArrival = { _ in }
         onCall = { _ in }
+        onUse = {}
         onEvent = { _, _ in }
         onFailures = { _, _ in }
         onGap = { _ in }

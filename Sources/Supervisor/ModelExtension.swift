@@ -14,8 +14,14 @@ extension ModelService {
         )
     }
 
-    /// What models cost so far, in every run, in millionths of a dollar.
-    var cost: Int { claims.campaign.total.microdollars }
+    /// What models cost so far, in every run and by calls that still stream, in millionths of a dollar.
+    var cost: Int {
+        claims.openCalls.reduce(claims.campaign) { sum, spending in
+            var sum = sum
+            sum.add(spending, isCut: false)
+            return sum
+        }.total.microdollars
+    }
 
     /// Allows more, from the next request on.
     ///

@@ -19,6 +19,8 @@ package final class ModelService {
     package var onArrival: (Int) -> Void = { _ in }
     /// Told the role of each call that has ended, also within a request: whoever is told may not ask.
     var onCall: (ModelRole) -> Void = { _ in }
+    /// Told that something was used, or goes on being used, a moment ago.
+    package var onUse: () -> Void = {}
     /// Told the first event of each kind and role; all are counted.
     package var onEvent: (ModelRole, ModelEvent) -> Void = { _, _ in }
     /// Told that a provider fails one call after the other, at the second and then at every doubling.
@@ -43,6 +45,10 @@ package final class ModelService {
     var extended: BudgetExtension
     private var restarts = 0
     private var isReplacing = false
+    private var isUseNoted = false
+
+    // How long use may go unnoted.
+    private static let useSpan = Nanoseconds.milliseconds(300)
 
     // A broker that is lost more often in one run is broken, and a night must not be spent on it.
     private static let maximumRestarts = 20
@@ -202,7 +208,7 @@ package final class ModelService {
             maximumRequests: requests ?? 1_000_000,
             maximumConcurrency: settings.roles[main]?.maximumConcurrency ?? 8
         )
-        claims.open(number, roles: pinned.map(\.role))
+        claims.open(number, roles: pinned.map(\.role), atMost: terms.maximumConcurrency)
         do throws(SupervisorError) {
             try setAccounts(of: terms)
             try asked { (broker) throws(BrokerError) in
@@ -344,6 +350,10 @@ package final class ModelService {
     private func take(_ report: BrokerReport) throws(BrokerError) {
         let taken = try claims.take(report)
         if case .call(let call) = report { onCall(call.role) }
+        switch report {
+        case .call, .spending: noteUse()
+        default: break
+        }
         guard let notice = taken else { return }
         _ = loop.at(MonotonicTime.now) { [weak self] in
             switch notice {
@@ -352,6 +362,22 @@ package final class ModelService {
             case .arrival(let listener): self?.onArrival(listener)
             }
         }
+    }
+
+    // Once for all that is told in a moment, and from the loop.
+    private func noteUse() {
+        guard !isUseNoted else { return }
+        isUseNoted = true
+        _ = loop.at(MonotonicTime.now.advanced(by: Self.useSpan)) { [weak self] in
+            self?.isUseNoted = false
+            self?.onUse()
+        }
+    }
+
+    /// What was used since the last row, calls that still stream included; nil where nothing was.
+    package var unbooked: ModelUsage? {
+        let usage = claims.unbooked
+        return usage.isEmpty ? nil : usage
     }
 
     /// What was used since the last time, for a row; nothing where nothing was.

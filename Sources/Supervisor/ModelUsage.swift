@@ -81,6 +81,17 @@ package struct ModelUsage: Equatable {
         shares[call.role, default: Share()] += share
     }
 
+    /// Adds a call that has not ended; `isCut` where it never will.
+    mutating func add(_ spending: CallSpending, isCut: Bool) {
+        var share = Share()
+        share.calls = 1
+        share.failures = isCut ? 1 : 0
+        share.inputTokens = spending.inputTokens
+        share.outputTokens = spending.outputTokens
+        share.microdollars = spending.microdollars
+        shares[spending.role, default: Share()] += share
+    }
+
     /// Counts an event.
     mutating func add(_ event: ModelEvent, of role: ModelRole) {
         events[role, default: [:]][event.kind.rawValue, default: 0] += 1

@@ -44,7 +44,7 @@ final class PreparationControl {
         return [
             "ok": true, "phase": "preparing", "paused": false,
             "waiting": supervision.turn.examWait.map { .object($0.members) } ?? .null,
-            "exam": supervision.examStanding,
+            "exam": supervision.examStanding, "models": supervision.unbookedStanding,
         ]
     }
 }

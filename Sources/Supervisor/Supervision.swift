@@ -37,6 +37,10 @@ public final class Supervision {
     let notifier: Notifier?
     /// Where events are told; nothing where nobody asked for them.
     var events: EventStream?
+    /// The number of the last row about what models were used for; 0 before the first.
+    var lastUsageRow = 0
+    /// The iteration that models are used in now.
+    var iterationOfUse: () -> Int = { 0 }
     /// How lines about refusals stand apart for whoever watches.
     public var colours = RefusalColours.none
     /// Our place among the supervisors of this host.
@@ -121,8 +125,16 @@ public final class Supervision {
         let rotated = try Self.rotateLogs(inputs.config.retention.logs, of: id, in: layout)
         publisher = try Self.publisher(link, inputs, ledger.reader, layout.key(id), loop)
         notifier = Self.notifier(hooks, inputs, loop)
-        models = try Self.startModels(inputs, layout, launcher, ledger)
+        let reader = ledger.reader
+        let rows = try ledgered { () throws(LedgerError) in
+            inputs.models == nil ? [] : try reader.entries()
+        }
+        let left = UnbookedUsage(in: layout.experiment(id), after: rows)
+        lastUsageRow = UnbookedUsage.lastRow(of: rows)
+        models = try Self.startModels(inputs, layout, launcher, rows, left)
         if let rotated { try append(rotated, at: WallClock.milliseconds) }
+        try bookLeft(left)
+        watchUse()
     }
 
     /// What the walls of a sandbox refused and told, so far.
@@ -155,15 +167,15 @@ public final class Supervision {
         _ inputs: ExperimentInputs,
         _ layout: StateLayout,
         _ launcher: LauncherClient,
-        _ ledger: Ledger
+        _ rows: [LedgerEntry],
+        _ left: UnbookedUsage?
     ) throws(SupervisorError) -> ModelService? {
         guard let models = inputs.models else { return nil }
-        let rows = try ledgered { () throws(LedgerError) in try ledger.entries() }
         return try ModelService(
             models,
             on: launcher,
             log: layout.brokerLog(inputs.experiment.id),
-            used: ModelUsage(adding: rows.of(ModelUsage.kind)),
+            used: ModelUsage(adding: rows.of(ModelUsage.kind) + (left.map { [$0.body] } ?? [])),
             extended: try looped { () throws(LoopError) in
                 try BudgetExtension(adding: rows.of(.extended))
             }

@@ -68,6 +68,7 @@ struct CodingTests {
         .call(
             CallRecord(
                 listener: 1,
+                number: 3,
                 role: .codingAgent,
                 dialect: .anthropicMessages,
                 model: "model-1",
@@ -79,6 +80,16 @@ struct CodingTests {
                 milliseconds: 40,
                 isStreamed: true,
                 isCut: false
+            )
+        ),
+        .spending(
+            CallSpending(
+                listener: 1,
+                number: 4,
+                role: .judge,
+                inputTokens: 5,
+                outputTokens: 6,
+                microdollars: 7
             )
         ),
         .event(listener: 1, role: .candidate, ModelEvent(.modelChanged, "model-9")),

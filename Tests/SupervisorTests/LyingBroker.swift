@@ -214,15 +214,36 @@ final class LiedTo {
     }
 }
 
+/// What a broker says of one call that still streams.
+func spending(
+    _ listener: Int,
+    role: ModelRole = .candidate,
+    tokens: Int = 1,
+    number: Int = 1
+) -> BrokerReport {
+    .spending(
+        CallSpending(
+            listener: listener,
+            number: number,
+            role: role,
+            inputTokens: tokens,
+            outputTokens: 0,
+            microdollars: tokens
+        )
+    )
+}
+
 /// What a broker says of one call.
 func call(
     _ listener: Int,
     role: ModelRole = .candidate,
-    tokens: Int = 1
+    tokens: Int = 1,
+    number: Int = 1
 ) -> BrokerReport {
     .call(
         CallRecord(
             listener: listener,
+            number: number,
             role: role,
             dialect: .openAIChat,
             model: "m",

@@ -24,7 +24,7 @@ struct LyingBrokerTests {
     // MARK: - what no broker can say
 
     enum Lie: String, CaseIterable {
-        case callElsewhere, eventElsewhere, arrivalElsewhere, failureElsewhere
+        case callElsewhere, spendingElsewhere, eventElsewhere, arrivalElsewhere, failureElsewhere
         case callOfAnotherRole, eventOfAnotherRole
         case ready, configured, opened, closed
         case negativeTokens, negativeCost, hugeNumber
@@ -33,7 +33,9 @@ struct LyingBrokerTests {
         /// What the gap says of it.
         var reason: String {
             switch self {
-            case .callElsewhere, .eventElsewhere, .arrivalElsewhere, .failureElsewhere: "not open"
+            case .callElsewhere, .spendingElsewhere, .eventElsewhere, .arrivalElsewhere,
+                .failureElsewhere:
+                "not open"
             case .callOfAnotherRole, .eventOfAnotherRole: "of another role"
             case .ready, .configured, .opened, .closed: "what nobody asked"
             case .negativeTokens, .negativeCost, .hugeNumber, .noJSON, .twice, .extraMember,
@@ -49,6 +51,7 @@ struct LyingBrokerTests {
             }
             switch self {
             case .callElsewhere: try run.say(call(listener + 1))
+            case .spendingElsewhere: try run.say(spending(listener + 1))
             case .eventElsewhere: try run.say(event(listener + 1))
             case .arrivalElsewhere: try run.say(.arrived(listener: 0))
             case .failureElsewhere: try run.say(failure(listener + 1))
