@@ -182,6 +182,11 @@ extension EndToEnd {
             #expect(again["text"]?.stringValue?.contains("here again") == true)
             let gaps = try night.bodies(.modelUsage).compactMap { $0["gaps"]?.intValue }
             #expect(gaps.reduce(0, +) == 1)
+            // What was asked is paid, although nobody told its end.
+            let lost = try #require(try night.bodies(.modelUsage).first { $0["gaps"] == 1 })
+            let share = lost["roles"]?["coding-agent"]
+            #expect(share?["calls"] == 1 && share?["failures"] == 1, "\(lost)")
+            #expect((share?["input_tokens"]?.intValue ?? 0) > 0, "\(lost)")
             try night.expectSettled()
             #expect(try Self.brokers().isEmpty)
             #expect(try server.requests().count >= 2)
