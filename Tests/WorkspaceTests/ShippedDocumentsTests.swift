@@ -37,7 +37,9 @@ struct ShippedDocumentsTests {
 
     @Test("the profiles of coding agents are read, and their files are there")
     func profiles() throws {
-        let agents = ["claude-code", "codex-cli", "mini-swe-agent", "aider", "mistral-vibe", "openhands"]
+        let agents = [
+            "claude-code", "codex-cli", "mini-swe-agent", "aider", "mistral-vibe", "openhands",
+        ]
         for name in agents + ["scripted", "command"] {
             let folder = "coding-agents/\(name)"
             let profile = try CodingAgentProfile(
