@@ -73,7 +73,7 @@ struct AgentCheckCommand: ParsableCommand {
     )
 
     @Argument(
-        help: "The profile's name, as `agent list` prints it, or the directory of your own with a slash.",
+        help: "A profile's name, as `agent list` prints it, or your own directory with a slash.",
         completion: ProfileCompletion.kind
     )
     var name: String

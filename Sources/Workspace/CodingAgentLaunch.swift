@@ -123,7 +123,7 @@ public struct CodingAgentLaunch: Sendable, Equatable {
                 location: "coding_agent.profile \(profile.name)",
                 reason: "it speaks \(dialects.map(\.rawValue).joined(separator: " and ")),"
                     + " its upstream \(spoken)",
-                remedy: "name an upstream of \(dialects.count == 1 ? "this dialect" : "one of them")"
+                remedy: "name an upstream of \(dialects.count == 1 ? "this dialect" : "one")"
                     + " in models.roles.coding-agent, or add the dialect to the upstream if its"
                     + " provider speaks it"
             )

@@ -258,8 +258,8 @@ extension ExperimentConfig {
                 "coding_agent.profile",
                 line: profile.line,
                 "the name is malformed",
-                remedy: "write a profile's name: lower-case letters, digits and «-»; or the absolute"
-                    + " path of its directory"
+                remedy: "write a profile's name: lower-case letters, digits and «-»; or the"
+                    + " absolute path of its directory"
             )
         }
         if let idle, idle.value > wall?.value ?? .seconds(12 * 3600) {
