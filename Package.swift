@@ -284,7 +284,8 @@ let package = Package(
                 "Benchmarks", "ExamResults", "Gate", "GateStatistics", "HostProbe", "IterationLoop",
                 "LauncherClient", "LauncherProtocol", "Ledger", "LinuxKernel", "ModelDialects",
                 "Reveal", "SandboxPlan",
-                "SandboxPolicy", "SelfCheck", "StrictJSON", "StrictYAML", "Transparency", "Workspace",
+                "SandboxPolicy", "SelfCheck", "StrictJSON", "StrictYAML", "Transparency",
+                "Workspace",
             ],
             swiftSettings: house
         ),

@@ -104,7 +104,10 @@ public struct AgentsCache: Sendable {
     // An environment of Python's says where its interpreter lies (PEP 405).
     private static func python(of folder: String) -> String? {
         do throws(SystemError) {
-            let file = try Descriptor.openWithoutLinks("\(folder)/pyvenv.cfg", [.read, .nonBlocking])
+            let file = try Descriptor.openWithoutLinks(
+                "\(folder)/pyvenv.cfg",
+                [.read, .nonBlocking]
+            )
             let text = String(decoding: try file.readAll(limit: 4096), as: UTF8.self)
             for line in text.split(separator: "\n") {
                 let parts = line.split(separator: "=", maxSplits: 1).map { part in

@@ -46,6 +46,7 @@ extension ExperimentInputs.CodingAgentFiles {
     ///   - owner: whose it is: what it names is opened with this user's rights.
     ///   - installation: where templates lie.
     ///   - python: the interpreter of the experiment.
+    /// - Throws: ``SupervisorError``.
     init(
         _ config: ExperimentConfig,
         of owner: FileRights,
@@ -133,7 +134,8 @@ extension ExperimentInputs.CodingAgentFiles {
                     .usage,
                     operation: "read the coding agent's profile",
                     location: "\(files.origin.file):\(files.origin.reads.line): reads: \(path)",
-                    reason: "uid \(owner.user), whose configuration names the profile, cannot reach it",
+                    reason:
+                        "uid \(owner.user), whose configuration names the profile, cannot reach it",
                     remedy: "take it out of reads, let that user reach it, or have root own the"
                         + " configuration"
                 )

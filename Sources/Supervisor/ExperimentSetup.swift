@@ -94,7 +94,8 @@ public struct ExperimentSetup {
             operation: "set up an experiment",
             location: "benchmark \(benchmark)",
             reason: "none of this name ships",
-            remedy: "name one below \(installation.resources)/templates, or the directory of your own"
+            remedy:
+                "name one below \(installation.resources)/templates, or the directory of your own"
                 + " with a slash"
         )
     }

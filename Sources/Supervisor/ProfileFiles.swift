@@ -25,6 +25,7 @@ public struct ProfileOrigin: Sendable, Equatable {
     ///   - policy: the policy.
     ///   - paths: the paths, each shown at its own place.
     ///   - resolver: what resolves it.
+    /// - Returns: what the sandbox is made from.
     /// - Throws: ``SupervisorError``, of the profile where the policy alone is right.
     public func resolve(
         _ policy: SandboxPolicy,
@@ -143,7 +144,8 @@ public struct ProfileFiles: Sendable {
                 operation: "find the coding agent's profile",
                 location: reference,
                 reason: "none of this name ships, or lies in \(Self.siteFolder)",
-                remedy: "name one of: \(try Self.names(installation).joined(separator: ", ")); or the"
+                remedy:
+                    "name one of: \(try Self.names(installation).joined(separator: ", ")); or the"
                     + " directory of your own with a slash"
             )
         }
@@ -278,7 +280,8 @@ public struct ProfileFiles: Sendable {
                 operation: operation,
                 location: path,
                 reason: "it is not root's alone (another owner, writable by others, or a link)",
-                remedy: "`chown root:root` and `chmod go-w` it: profiles of this place are started for"
+                remedy:
+                    "`chown root:root` and `chmod go-w` it: profiles of this place are started for"
                     + " everybody"
             )
         }

@@ -11,6 +11,7 @@ struct ProviderFailuresTests {
         .call(
             CallRecord(
                 listener: 1,
+                number: 1,
                 role: .codingAgent,
                 dialect: .openAIChat,
                 model: "m",
@@ -28,7 +29,7 @@ struct ProviderFailuresTests {
 
     private func claims() -> BrokerClaims {
         var claims = BrokerClaims(campaign: ModelUsage())
-        claims.open(1, roles: [.codingAgent])
+        claims.open(1, roles: [.codingAgent], atMost: 8)
         return claims
     }
 
