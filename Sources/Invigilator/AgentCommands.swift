@@ -50,7 +50,7 @@ struct AgentListCommand: ParsableCommand {
         var entries: [AgentEntry] = []
         for name in try ProfileFiles.names(installation) {
             let files = try ProfileFiles(onCommandLine: name, installation)
-            entries.append(AgentEntry(files, cache.look(for: files.profile)))
+            entries.append(AgentEntry(files, cache.look(for: files)))
         }
         let list = AgentList(entries: entries)
         try json ? Console.write(list.json) : Console.write(list.text)
@@ -89,7 +89,7 @@ struct AgentCheckCommand: ParsableCommand {
     func run() throws {
         let installation = try Installation.find()
         let files = try ProfileFiles(onCommandLine: name, installation)
-        let outcome = AgentsCache(cache).look(for: files.profile)
+        let outcome = AgentsCache(cache).look(for: files)
         var findings = AgentFindings(AgentEntry(files, outcome))
         if !outcome.isMissing {
             try AgentTrial(files, outcome.program, options, installation).carryOut(&findings)

@@ -55,6 +55,9 @@ struct AgentTrial {
 
     /// Carries everything out and adds what was found.
     func carryOut(_ findings: inout AgentFindings) throws(SupervisorError) {
+        if files.place == .directory {
+            try files.requireReach(of: launch.named, by: files.owner())
+        }
         let layout = options.state.layout()
         try layout.create()
         let resolved = try resolvedPolicy()

@@ -39,13 +39,11 @@ public struct AgentsCache: Sendable {
 
     /// Finds the program of a profile.
     ///
-    /// - Parameter profile: the profile.
+    /// - Parameter files: the profile.
     /// - Returns: the program; nil for a profile that names none.
     /// - Throws: ``SupervisorError`` that says what to install.
-    func find(
-        _ profile: CodingAgentProfile
-    ) throws(SupervisorError) -> CodingAgentLaunch.Found? {
-        switch look(for: profile) {
+    func find(_ files: ProfileFiles) throws(SupervisorError) -> CodingAgentLaunch.Found? {
+        switch look(for: files) {
         case .notNeeded: return nil
         case .found(let found): return found
         case .missing(let program, let reason, let remedy):
@@ -61,10 +59,10 @@ public struct AgentsCache: Sendable {
 
     /// Looks for the program of a profile.
     ///
-    /// - Parameter profile: the profile.
+    /// - Parameter files: the profile.
     /// - Returns: whether it is there.
-    public func look(for profile: CodingAgentProfile) -> Outcome {
-        switch profile.executable {
+    public func look(for files: ProfileFiles) -> Outcome {
+        switch files.profile.executable {
         case nil: return .notNeeded
         case .path(let path):
             guard Self.isProgram(path) else {
@@ -97,7 +95,7 @@ public struct AgentsCache: Sendable {
                     )
                 )
             }
-            return .missing(program: program, reason: reason, remedy: remedy(package))
+            return .missing(program: program, reason: reason, remedy: remedy(files, package))
         }
     }
 
@@ -117,7 +115,8 @@ public struct AgentsCache: Sendable {
                     continue
                 }
                 let prefix = String(parts[1].dropLast(4))
-                return prefix == "/usr" || prefix.hasPrefix("/usr/") ? nil : prefix
+                let isHosts = ["", "/usr"].contains(prefix) || prefix.hasPrefix("/usr/")
+                return isHosts ? nil : prefix
             }
             return nil
         } catch {
@@ -125,9 +124,12 @@ public struct AgentsCache: Sendable {
         }
     }
 
-    private func remedy(_ package: String) -> String {
+    private func remedy(_ files: ProfileFiles, _ package: String) -> String {
         let place = directory == SandboxSettings.shippedAgents ? "" : " --cache \(directory)"
-        return "run scripts/agents\(place) \(package)"
+        // A profile without a list of packages has another one's package.
+        let isOwn = Self.exists("\(files.directory)/requirements.txt")
+        let word = files.place == .directory && isOwn ? files.directory : package
+        return "run scripts/agents\(place) \(word)"
     }
 
     private static func exists(_ path: String) -> Bool {

@@ -58,7 +58,7 @@ extension ExperimentInputs.CodingAgentFiles {
             self.init(command: command, settings: config.codingAgent)
         case .profile(let name):
             let files = try ProfileFiles(named: name, installation, namedBy: owner)
-            let found = try AgentsCache(config.sandbox.agents).find(files.profile)
+            let found = try AgentsCache(config.sandbox.agents).find(files)
             let launch = try workspace { () throws(WorkspaceError) in
                 try CodingAgentLaunch(
                     files.profile,
@@ -67,8 +67,10 @@ extension ExperimentInputs.CodingAgentFiles {
                     port: NetworkView.port
                 )
             }
-            if files.place == .directory || config.sandbox.agents != nil {
-                try Self.require(launch.reads, of: files, readBy: owner)
+            if config.sandbox.agents != nil {
+                try files.requireReach(of: launch.reads, by: owner)
+            } else if files.place == .directory {
+                try files.requireReach(of: launch.named, by: owner)
             }
             self.init(files, launch, settings: config.codingAgent, python)
         }
@@ -114,32 +116,5 @@ extension ExperimentInputs.CodingAgentFiles {
         hasTerminal = launch.hasTerminal
         origin = files.origin
         own = files.digest.map { (files.directory, $0) }
-    }
-
-    // What a user's files name is shown to nobody whom that user could not show it to.
-    private static func require(
-        _ paths: [String],
-        of files: ProfileFiles,
-        readBy owner: FileRights
-    ) throws(SupervisorError) {
-        for path in paths {
-            do throws(SystemError) {
-                try owner.perform { () throws(SystemError) in
-                    _ = try Descriptor.openWithoutLinks(path, [.path])
-                }
-            } catch {
-                // What is missing or a link is refused with the plan.
-                guard error.isRefused else { continue }
-                throw SupervisorError(
-                    .usage,
-                    operation: "read the coding agent's profile",
-                    location: "\(files.origin.file):\(files.origin.reads.line): reads: \(path)",
-                    reason:
-                        "uid \(owner.user), whose configuration names the profile, cannot reach it",
-                    remedy: "take it out of reads, let that user reach it, or have root own the"
-                        + " configuration"
-                )
-            }
-        }
     }
 }

@@ -35,6 +35,8 @@ public struct Preflight {
     ///   model would help, otherwise of the host.
     public func run() throws(SupervisorError) {
         guard let models = supervision.models, models.settings.cassette == nil else { return }
+        // What no row of this command says is booked by the next one that writes rows.
+        defer { supervision.keepUnbooked() }
         for role in ModelRole.allCases {
             guard let pin = models.settings.pin(of: role), let dialect = pin.dialects.first else {
                 continue

@@ -1,4 +1,4 @@
-internal import HostKernel
+public import HostKernel
 internal import LauncherClient
 internal import LinuxKernel
 public import SandboxPlan
@@ -128,10 +128,20 @@ public struct ProfileFiles: Sendable {
             try self.init(.directory, reference) { (name) throws(SupervisorError) in
                 try folder.read(name, Self.operation, limit: Self.largestFile)
             }
-        } else if try Self.siteNames().contains(reference) {
+        } else if try Self.isSites(reference) {
             let directory = "\(Self.siteFolder)/\(reference)"
             try self.init(.site, directory) { (name) throws(SupervisorError) in
                 try Self.rootsOwn(name, in: directory)
+            }
+            // Lists and packages have the name that it gives itself.
+            guard profile.name == reference else {
+                throw SupervisorError(
+                    .usage,
+                    operation: Self.operation,
+                    location: "\(directory)/\(Self.name)",
+                    reason: "it calls itself \(profile.name), and its directory \(reference)",
+                    remedy: "write coding_agent: \(reference), or rename the directory"
+                )
             }
         } else if installation.has("\(Self.shippedFolder)/\(reference)/\(Self.name)") {
             let directory = "\(Self.shippedFolder)/\(reference)"
@@ -203,7 +213,43 @@ public struct ProfileFiles: Sendable {
         let shipped = try system("list coding agents", path) { () throws(SystemError) in
             try Descriptor.open(path, [.read, .directory]).entries()
         }.filter { installation.has("\(shippedFolder)/\($0)/\(name)") }
-        return Set(shipped + (try siteNames())).sorted()
+        return Set(shipped + siteNames()).sorted()
+    }
+
+    /// Refuses a profile that names a path which its user could not show to anybody.
+    ///
+    /// - Parameters:
+    ///   - owner: the user.
+    ///   - paths: what the sandbox is shown because of the profile.
+    /// - Throws: ``SupervisorError``. What is missing or a link is not refused here, but with the plan.
+    public func requireReach(of paths: [String], by owner: FileRights) throws(SupervisorError) {
+        for path in paths {
+            do throws(SystemError) {
+                try owner.perform { () throws(SystemError) in
+                    _ = try Descriptor.openWithoutLinks(path, [.path])
+                }
+            } catch {
+                guard error.isRefused else { continue }
+                throw SupervisorError(
+                    .usage,
+                    operation: Self.operation,
+                    location: "\(origin.file):\(origin.reads.line): reads: \(path)",
+                    reason: "uid \(owner.user), who names the profile, cannot reach it",
+                    remedy: "take it out of the profile, let that user reach it, or have root own"
+                        + " the configuration"
+                )
+            }
+        }
+    }
+
+    /// The directory's owner, whose rights decide what a profile that somebody names by its directory may show.
+    ///
+    /// - Throws: ``SupervisorError``.
+    public func owner() throws(SupervisorError) -> FileRights {
+        let folder = UserFolder(directory)
+        return try system(Self.operation, directory) { () throws(SystemError) in
+            try folder.rights()
+        }
     }
 
     /// Every file below `/work/.coding-agent`: those of the profile's directory, and its texts.
@@ -223,22 +269,33 @@ public struct ProfileFiles: Sendable {
     // MARK: - the administrator's
 
     // What others can write to would let them choose what root's own experiments start.
-    private static func siteNames() throws(SupervisorError) -> [String] {
-        for path in ["/etc/invigilator", siteFolder] {
-            guard try isThere(path) else { return [] }
+    private static func isSites(_ reference: String) throws(SupervisorError) -> Bool {
+        let directory = "\(siteFolder)/\(reference)"
+        guard isVisible("\(directory)/\(name)") else { return false }
+        for path in ["/etc/invigilator", siteFolder, directory] {
+            guard try isThere(path) else { return false }
         }
-        let names = try system("list coding agents", siteFolder) { () throws(SystemError) in
-            try Descriptor.openWithoutLinks(siteFolder, [.read, .directory]).entries()
-        }
-        var found: [String] = []
-        for entry in names where !entry.hasPrefix(".") {
-            if try isThere("\(siteFolder)/\(entry)"),
-                try isThere("\(siteFolder)/\(entry)/\(name)", .regular)
-            {
-                found.append(entry)
+        return try isThere("\(directory)/\(name)", .regular)
+    }
+
+    /// What has a profile there; whether it is root's alone is looked at when somebody names it.
+    private static func siteNames() -> [String] {
+        do throws(SystemError) {
+            return try Descriptor.open(siteFolder, [.read, .directory]).entries().filter { entry in
+                !entry.hasPrefix(".") && isVisible("\(siteFolder)/\(entry)/\(name)")
             }
+        } catch {
+            return []  // there is none, or none for this user
         }
-        return found
+    }
+
+    private static func isVisible(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try FileStatus(path: path)
+            return true
+        } catch {
+            return false
+        }
     }
 
     private static func rootsOwn(

@@ -17,6 +17,8 @@ public struct CodingAgentLaunch: Sendable, Equatable {
     public let texts: [BeneathPath: String]
     /// Paths of the host to show read-only at their own place, sorted.
     public let reads: [String]
+    /// Those among them that the profile itself names: neither its package nor that one's Python.
+    public let named: [String]
     /// Whether its standard streams are a terminal.
     public let hasTerminal: Bool
 
@@ -83,14 +85,12 @@ public struct CodingAgentLaunch: Sendable, Equatable {
         var environment = profile.environment.mapValues(values.filled)
         environment["HOME"] = profile.home
         self.environment = environment
-        var reads = Set(filled(profile.reads))
-        if let package = found?.package {
-            reads.insert(package)
-        } else if let path = found?.executable, !path.hasPrefix("/usr/") {
-            reads.insert(path)
+        var named = Set(filled(profile.reads))
+        if found?.package == nil, let path = found?.executable, !path.hasPrefix("/usr/") {
+            named.insert(path)
         }
-        if let python = found?.python { reads.insert(python) }
-        self.reads = reads.sorted()
+        self.named = named.sorted()
+        reads = named.union([found?.package, found?.python].compactMap { $0 }).sorted()
         hasTerminal = profile.hasTerminal
     }
 

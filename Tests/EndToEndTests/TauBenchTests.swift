@@ -64,7 +64,10 @@ extension EndToEnd {
             let away = try TauStage(domain: "mock")
             try away.configure("")
             try away.stop()
-            let none = try away.night.run(["prepare", away.night.directory], seconds: 120)
+            let asked = try away.night.run(["prepare", away.night.directory], seconds: 120)
+            #expect(asked.code == 3 && asked.notes.contains("a short question"), "\(asked)")
+            let unasked = ["prepare", away.night.directory, "--no-preflight"]
+            let none = try away.night.run(unasked, seconds: 120)
             #expect(none.code == 3 && none.notes.contains("ask user-simulator"), "\(none)")
         }
     }

@@ -46,8 +46,8 @@ struct ReportPageTests {
         // What was accepted keeps its mark, and every candidate its place.
         let mark = "class=\"mark accepted\" x="
         #expect(count(mark, part) == count(mark, all) && count(mark, all) > 3)
-        for sum in ["accepted candidates of 8", "11 exams"] {
-            #expect(all.contains(sum) == part.contains(sum))
+        for sum in ["accepted candidates of 8", "7 exams"] {
+            #expect(all.contains(sum) && part.contains(sum))
         }
         #expect(Outline(part).problems.isEmpty)
     }

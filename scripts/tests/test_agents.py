@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -15,6 +16,7 @@ UV = """#!/bin/sh
 echo "$*" >>"$UV_CALLS"
 if [ -n "$UV_FAILS" ]; then echo "no such package" >&2; exit 1; fi
 while [ "$#" -gt 0 ]; do
+    if [ "$1" = --requirements ]; then cat "$2" >"$UV_CALLS.list"; fi
     if [ "$1" = --target ]; then
         mkdir -p "$2/claude_agent_sdk/_bundled"
         echo '__cli_version__ = "9.8.7"' >"$2/claude_agent_sdk/_cli_version.py"
@@ -104,7 +106,43 @@ class AgentsTests(unittest.TestCase):
         (agent,) = json.loads(installed.stdout)["agents"]
         self.assertEqual((agent["name"], agent["version"]), ("mine", "1.2.3"))
         self.assertEqual(agent["executable"], f"{self.cache}/mine/bin/tool")
-        self.assertIn(f"--requirements {folder.resolve()}/requirements.txt", self.calls.read_text())
+        self.assertEqual(self.calls.with_suffix(".list").read_text(), (folder / "requirements.txt").read_text())
+        self.assertNotIn(str(folder), self.calls.read_text(), "a list that its user can still change")
+        self.assertEqual(self.calls.read_text().count("--no-config"), self.count())
+
+    def test_no_package_is_replaced_by_another_profiles(self) -> None:
+        folder = self.own("tool==1\n")
+        self.assertEqual(self.run_it(str(folder), UV_MAKES="tool").returncode, 0)
+        other = folder.with_name("other")
+        shutil.copytree(folder, other)
+        for profile, named in ((other, "mine"), (other, "claude-code"), (folder, "mine")):
+            (other / "profile.yaml").write_text(f"coding_agent: other\npackage: {named}\nexecutable: tool\n")
+            before = (self.count(), (self.cache / "mine" / ".source").read_text())
+            refused = self.run_it(str(profile), *([str(other)] if profile == folder else []), UV_MAKES="tool")
+            with self.subTest(profile=profile, named=named):
+                self.assertEqual(refused.returncode, 3, refused.stderr)
+                self.assertIn("package: NAME", refused.stderr)
+                self.assertEqual((self.count(), (self.cache / "mine" / ".source").read_text()), before)
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives a Python to another user")
+    def test_a_python_that_another_user_may_change_is_not_even_run(self) -> None:
+        prefix = Path(self.folder.name) / "python"
+        (prefix / "bin").mkdir(parents=True)
+        python = prefix / "bin" / "python3"
+        python.write_text(f'#!/bin/sh\ntouch {self.folder.name}/ran\nexec /usr/bin/python3 "$@"\n')
+        folder = self.own("tool==1\n")
+        ran = Path(self.folder.name) / "ran"
+        for spoil in (lambda: os.chown(python, 1234, -1), lambda: os.chmod(prefix, 0o775)):
+            os.chown(python, 0, 0)
+            python.chmod(0o755)
+            prefix.chmod(0o755)
+            self.assertEqual(self.run_it("--python", str(python), str(folder), UV_MAKES="tool").returncode, 0)
+            ran.unlink()
+            spoil()
+            refused = self.run_it("--python", str(python), str(folder), UV_MAKES="tool")
+            self.assertEqual(refused.returncode, 3, refused.stderr)
+            self.assertIn("root alone may change", refused.stderr)
+            self.assertFalse(ran.exists())
 
     def test_a_list_of_anything_but_exact_versions_is_refused(self) -> None:
         for line in ("tool", "tool>=1", "-r /etc/shadow", "--index-url http://x", "tool @ file:///x", "./x", "-e ."):
