@@ -135,7 +135,8 @@ extension ModelPin {
 }
 
 extension ModelForm {
-    fileprivate var value: JSONValue {
+    /// What it says, for a message and for the digest in a record.
+    package var value: JSONValue {
         [
             "provider": provider.map { .string($0.rawValue) } ?? .null,
             "efforts": efforts.map { .array($0.map { .string($0) }) } ?? .null,

@@ -48,12 +48,13 @@ struct RecordSection {
             facts.append(("Benchmark's files", Part.digest(digest)))
         }
         for policy in genesis.policyDigests {
-            let isPolicy = policy.name != "candidate-packages"
+            let others = [
+                "candidate-packages": "Candidate's packages",
+                "coding-agent-profile": "Coding agent's profile",
+                "model-requests": "What requests to models hold",
+            ]
             facts.append(
-                (
-                    isPolicy ? "Policy \(policy.name)" : "Candidate's packages",
-                    Part.digest(policy.text)
-                )
+                (others[policy.name] ?? "Policy \(policy.name)", Part.digest(policy.text))
             )
         }
         return Part.facts(facts)

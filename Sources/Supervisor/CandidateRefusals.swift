@@ -78,7 +78,7 @@ private struct Wall {
         case .outOfMemory: self.init(.limits, "use more memory", line: "limits: memory")
         case .processes: self.init(.limits, "start more processes", line: "limits: processes")
         case .cpuTime: self.init(.limits, "use more processor time", line: "limits: cpu")
-        case .wallClock: self.init(.limits, "run longer", line: "limits: wall")
+        case .wallClock: self.init(.limits, "run longer", line: "limits: wall, or per_task_timeout")
         case .idle: self.init(.limits, "say nothing")
         case .output: self.init(.limits, "write more", line: "limits: output")
         // A candidate may decline a task in the protocol's own words.

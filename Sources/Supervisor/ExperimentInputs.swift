@@ -49,12 +49,16 @@ public struct ExperimentInputs {
         var digests = plans.digests
         if let packages { digests[CandidatePackages.name] = packages.digest }
         if let own = codingAgent.own { digests[Self.profileName] = own.digest }
+        if let models { digests[Self.formsName] = models.formsDigest }
         if let site = plans.site { digests[Self.siteName] = site }
         return digests
     }
 
     /// The name of the coding agent's profile among the digests, where it is not one that ships.
     static let profileName = "coding-agent-profile"
+
+    /// The name of what requests to models may hold among the digests.
+    static let formsName = "model-requests"
 
     /// The name of the site's policy among the digests.
     static let siteName = "site"

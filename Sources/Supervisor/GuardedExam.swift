@@ -269,10 +269,19 @@ extension Supervision {
                 "the files of the coding agent's profile are not those of the genesis row"
             )
         }
+        // Scores of other requests are not compared; a record of an older version does not say which they were.
+        let forms = ExperimentInputs.formsName
+        if let agreed = genesis.policyDigests[forms], agreed != inputs.digests[forms] {
+            throw changed(
+                "models, \(ModelTable.file)",
+                "requests would hold another effort, thinking, temperature or length than those of the genesis"
+                    + " row, because the table or takes says something else of a model"
+            )
+        }
         // Bounds may change: what was resolved within those of now is the same, or is told below.
-        let site = ExperimentInputs.siteName
-        let agreed = genesis.policyDigests.filter { $0.key != site }
-        guard agreed == inputs.digests.filter({ $0.key != site }) else {
+        let apart = [ExperimentInputs.siteName, forms]
+        let agreed = genesis.policyDigests.filter { !apart.contains($0.key) }
+        guard agreed == inputs.digests.filter({ !apart.contains($0.key) }) else {
             let names = agreed.filter { inputs.digests[$0.key] != $0.value }
             throw changed("policies", "changed: \(names.keys.sorted().joined(separator: ", "))")
         }

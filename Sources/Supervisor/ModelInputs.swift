@@ -5,6 +5,7 @@ internal import LauncherClient
 internal import LinuxKernel
 internal import ModelDialects
 internal import SandboxPlan
+internal import StrictJSON
 internal import SandboxPolicy
 internal import Workspace
 
@@ -65,6 +66,15 @@ public struct ModelInputs {
 
     /// What is left out of requests because a model does not take it, a line each.
     var notices: [String] { settings.notices(knowing: table) }
+
+    /// The digest of what each role's requests may hold, as the table and the configuration say it.
+    var formsDigest: String {
+        let forms = ModelRole.allCases.compactMap { role in
+            settings.pin(of: role, knowing: table).map { (role.rawValue, $0.form.value) }
+        }
+        let value = JSONValue.object(Dictionary(uniqueKeysWithValues: forms))
+        return SHA256Digest.hex(of: value.canonicalBytes)
+    }
 
     /// What the broker runs under.
     var brokerPlan: CompiledPlan { start.plan }

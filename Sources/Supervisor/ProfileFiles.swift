@@ -219,8 +219,8 @@ public struct ProfileFiles: Sendable {
     /// Refuses a profile that names a path which its user could not show to anybody.
     ///
     /// - Parameters:
-    ///   - owner: the user.
     ///   - paths: what the sandbox is shown because of the profile.
+    ///   - owner: the user.
     /// - Throws: ``SupervisorError``. What is missing or a link is not refused here, but with the plan.
     public func requireReach(of paths: [String], by owner: FileRights) throws(SupervisorError) {
         for path in paths {

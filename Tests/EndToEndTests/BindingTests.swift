@@ -109,7 +109,7 @@ extension EndToEnd {
                 "suite retire": (["a"], ["--reason", "b"]),
                 "report": ([], []), "final": ([], []), "best": ([], ["--output", out]),
                 "diff": ([], []), "apply": ([], []), "attest": ([], ["--output", out]),
-                "verify": ([], []), "agent transcript": ([], []),
+                "verify": ([], []), "agent transcript": ([], []), "agent ask": ([], []),
                 "ledger show": ([], []), "ledger export": ([], []), "ledger verify": ([], []),
                 "ledger checkpoint": ([], ["--to", out]), "ledger prove": ([], ["--row", "1"]),
                 "ledger key": ([], []), "ledger reveal": ([], ["--to", out]),

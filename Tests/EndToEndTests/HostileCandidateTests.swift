@@ -104,9 +104,10 @@ extension EndToEnd {
             let tasks = try #require(try night.bodies(.examEnded).last?["count"]?.integerValue)
             let refusals = try night.bodies(.refusal)
             #expect(refusals.map { $0["layer"]?.stringValue } == ["filter", "limits"])
-            for refusal in refusals {
+            let lines = ["", "; the line that would allow it: limits: wall, or per_task_timeout"]
+            for (refusal, line) in zip(refusals, lines) {
                 #expect(refusal["by"] == "candidate")
-                let detail = "\(tasks) of \(tasks) rollouts, scored 0"
+                let detail = "\(tasks) of \(tasks) rollouts, scored 0" + line
                 #expect(refusal["detail"]?.stringValue == detail, "\(refusal.prettyText())")
             }
             try night.expectIntact()

@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import StrictJSON
 import Testing
@@ -57,6 +58,60 @@ extension EndToEnd {
             let value = try JSONValue(parsing: Array(status.output.utf8), limits: .document)
             #expect(value["models"]?["roles"]?["coding-agent"]?["calls"] == 1, "\(value)")
             #expect(try server.requests().isEmpty, "only the question of prepare was asked")
+            // Those of a command that writes no row are kept, and booked by the next one.
+            for _ in 0..<2 { try night.done(["agent", "ask", night.directory]) }
+            let later = try night.done(["status", night.directory, "--json"])
+            let counted = try JSONValue(parsing: Array(later.output.utf8), limits: .document)
+            #expect(counted["models"]?["roles"]?["coding-agent"]?["calls"] == 3, "\(counted)")
+        }
+
+        @Test("a table that says something else of a model does not go on with an experiment")
+        func otherTable() throws {
+            let (night, _) = try Self.night(#"{"steps": []}"#)
+            try night.done(["prepare", night.directory])
+            let files = FileManager.default
+            let copy = try night.scratch.directory("installation")
+            for name in ["policies", "templates"] {
+                try files.copyItem(
+                    atPath: "\(Stage.repository)/\(name)",
+                    toPath: "\(copy)/\(name)"
+                )
+            }
+            try files.createDirectory(atPath: "\(copy)/bin", withIntermediateDirectories: false)
+            for name in try files.contentsOfDirectory(atPath: Stage.programs)
+            where ["", "-launcher", "-broker", "-selfcheck", "-probe"].contains(
+                name.dropFirst("invigilator".count)
+            ) {
+                try files.copyItem(
+                    atPath: "\(Stage.programs)/\(name)",
+                    toPath: "\(copy)/bin/\(name)"
+                )
+            }
+            func run() throws -> Ended {
+                try Program(
+                    "/usr/bin/unshare",
+                    [
+                        "--mount", "--propagation", "private", "--", "\(copy)/bin/invigilator",
+                        "run", night.directory, "--state-directory", night.state,
+                    ],
+                    temporary: "\(night.scratch.path)/tmp"
+                ).waitForEnd(seconds: 90)
+            }
+            let place = "\(copy)/templates/models/capabilities.json"
+            let shipped = try String(contentsOfFile: place, encoding: .utf8)
+            let known = #"""
+                "models": {
+                    "pinned-model": {"provider": "openai", "context": 1000, "output": 500,
+                        "efforts": ["low"], "thinking": [], "temperature": "always"},
+                """#
+            try shipped.replacingOccurrences(of: #""models": {"#, with: known).write(toFile: place)
+            let refused = try run()
+            #expect(refused.code == 2, "\(refused)")
+            #expect(refused.notes.contains("capabilities.json: requests would hold"), "\(refused)")
+            // The instrument: with the table as it was the same copy runs.
+            try shipped.write(toFile: place)
+            let ended = try run()
+            #expect(ended.code == 0, "\(ended)")
         }
     }
 }
