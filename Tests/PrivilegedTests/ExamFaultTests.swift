@@ -192,9 +192,15 @@ extension Privileged {
                     #expect(report.voidReason?.hasPrefix("examiner-died") == true)
                     return (try Self.newestSession() - before, report)
                 }
-                // Nobody is to be kept from knowing this of a train exam.
-                let (few, train) = try sessions(.train)
-                #expect(few < tasks.count && train.unstarted >= tasks.count - 4, "\(few)")
+                // Nobody is to be kept from knowing this of a train exam. Other programs of the host make
+                // sessions, too, so one of some exams must show it.
+                var few = Int.max
+                for _ in 0..<5 where few >= tasks.count {
+                    let (count, train) = try sessions(.train)
+                    #expect(train.unstarted >= tasks.count - 4)
+                    few = count
+                }
+                #expect(few < tasks.count)
                 let (all, sealed) = try sessions(.test)
                 #expect(all > tasks.count && sealed.unstarted == 0, "\(all)")
             }
