@@ -184,13 +184,13 @@ public enum ModelTrait: String, Sendable, CaseIterable {
 }
 
 extension ModelForm {
-    fileprivate init(takes traits: [ModelTrait]) {
+    fileprivate init(takes traits: [ModelTrait], length: Length) {
         self.init(
             efforts: traits.contains(.effort) ? nil : [],
             thinksAdaptively: traits.contains(.adaptive),
             thinksByBudget: traits.contains(.budget),
             sampling: traits.contains(.temperature) ? .always : .never,
-            length: .asked
+            length: length
         )
     }
 }
@@ -204,10 +204,13 @@ extension ModelSettings {
     /// - Returns: the pin; nil for a role without a model.
     public func pin(of role: ModelRole, knowing table: ModelTable) -> ModelPin? {
         guard let pin = pin(of: role), let settings = roles[role] else { return nil }
-        if let traits = settings.takes { return pin.taking(ModelForm(takes: traits)) }
+        // OpenAI's newer models refuse the older name of the limit.
+        let isOpenAI = upstreams[settings.upstream]?.url.host == "api.openai.com"
+        if let traits = settings.takes {
+            return pin.taking(ModelForm(takes: traits, length: isOpenAI ? .new : .asked))
+        }
         if let facts = table.facts(of: pin.model) { return pin.taking(facts.form) }
-        let host = upstreams[settings.upstream]?.url.host
-        return pin.taking(host == "api.openai.com" ? .bareOfOpenAI : .bare)
+        return pin.taking(isOpenAI ? .bareOfOpenAI : .bare)
     }
 
     /// What is left out of requests, and which models nobody knows, a line each.

@@ -294,6 +294,23 @@ struct RecordedRefusalTests {
         }
     }
 
+    @Test("what the configuration says that a model takes leaves OpenAI's own limit of an answer")
+    func takesAtOpenAI() throws {
+        func length(_ host: String, _ takes: String) throws -> ModelForm.Length? {
+            let text = """
+                benchmark: helpdesk
+                models:
+                  upstreams: {main: {url: "https://\(host)", dialects: [openai-chat]}}
+                  roles: {coding-agent: {model: gpt-99\(takes)}}
+                """
+            return try ExperimentConfig(parsing: Array(text.utf8), file: "c.yaml").models
+                .pin(of: .codingAgent, knowing: table)?.form.length
+        }
+        #expect(try length("api.openai.com", ", takes: [effort]") == .new)
+        #expect(try length("api.openai.com", "") == .new)
+        #expect(try length("provider.example", ", takes: [effort]") == .asked)
+    }
+
     @Test("an unknown model and what is left out are named, with what to write")
     func notices() throws {
         func notices(_ role: String) throws -> [String] {
