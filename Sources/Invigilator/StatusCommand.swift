@@ -67,7 +67,7 @@ struct StatusCommand: ParsableCommand {
                 control: control,
                 configuration: Self.configuration(record),
                 // Of a run that was killed, what it could not write.
-                unbooked: control.map { $0["models"] ?? .null }
+                unbooked: try control.map { $0["models"] ?? .null }
                     ?? UnbookedUsage(in: folder, after: entries)?.body,
                 now: WallClock.milliseconds
             )

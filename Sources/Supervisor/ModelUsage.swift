@@ -49,7 +49,7 @@ package struct ModelUsage: Equatable {
     private static let ceiling = 1 << 50
 
     private static func sum(_ left: Int, _ right: Int) -> Int {
-        min(max(0, left), ceiling) + min(max(0, right), ceiling)
+        min(min(max(0, left), ceiling) + min(max(0, right), ceiling), ceiling)
     }
 
     /// What each role used.
@@ -132,8 +132,10 @@ package struct ModelUsage: Equatable {
 
     /// What all rows of a record say together.
     ///
-    /// - Parameter bodies: bodies of rows; what is none of ours is left out.
-    package init(adding bodies: [JSONValue]) {
+    /// - Parameters:
+    ///   - bodies: bodies of rows; what is none of ours is left out.
+    ///   - keepsRecovered: whether whose calls succeed again stays, with no failure, as a row has it.
+    package init(adding bodies: [JSONValue], keepsRecovered: Bool = false) {
         for body in bodies {
             gaps = Self.sum(gaps, body["gaps"]?.intValue ?? 0)
             for (name, value) in body["roles"]?.objectValue ?? [:] {
@@ -151,7 +153,8 @@ package struct ModelUsage: Equatable {
                 else { continue }
                 // None is written when a call succeeds again.
                 let times = max(0, value["times"]?.intValue ?? 0)
-                failing[role] = times > 0 ? ProviderFailures(times: times, words: words) : nil
+                failing[role] =
+                    times > 0 || keepsRecovered ? ProviderFailures(times: times, words: words) : nil
             }
             for (name, value) in body["events"]?.objectValue ?? [:] {
                 guard let role = ModelRole(rawValue: name) else { continue }

@@ -129,7 +129,7 @@ public final class Supervision {
         let rows = try ledgered { () throws(LedgerError) in
             inputs.models == nil ? [] : try reader.entries()
         }
-        let left = UnbookedUsage(in: layout.experiment(id), after: rows)
+        let left = try UnbookedUsage(in: layout.experiment(id), after: rows)
         lastUsageRow = UnbookedUsage.lastRow(of: rows)
         models = try Self.startModels(inputs, layout, launcher, rows, left)
         if let rotated { try append(rotated, at: WallClock.milliseconds) }

@@ -33,21 +33,41 @@ package struct UnbookedUsage {
     /// - Parameters:
     ///   - folder: the experiment's state.
     ///   - entries: its whole record.
-    package init?(in folder: String, after entries: [LedgerEntry]) {
-        do {
-            let bytes = try Descriptor.open(folder, [.read, .directory])
+    /// - Throws: ``SupervisorError`` where it cannot be read, or is no such file: it is written in one step,
+    ///   and what it says of would be used and paid by nobody.
+    package init?(in folder: String, after entries: [LedgerEntry]) throws(SupervisorError) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try Descriptor.open(folder, [.read, .directory])
                 .contents(of: Self.name, limit: 1 << 16)
-            let value = try JSONValue(parsing: bytes, limits: .request)
-            guard let row = value["row"]?.intValue, let usage = value["usage"],
-                row == Self.lastRow(of: entries)
-            else { return nil }
-            self.row = row
-            // Nothing but what such a row has goes on the record.
-            body = ModelUsage(adding: [usage]).body(iteration: usage["iteration"]?.intValue ?? 0)
         } catch {
-            // No file, or a part of one: then nothing is known.
-            return nil
+            if error.isMissing { return nil }
+            throw Self.fault(folder, "\(error)")
         }
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: bytes, limits: .request)
+        } catch {
+            throw Self.fault(folder, "\(error)")
+        }
+        // Nothing but what such a row has goes on the record.
+        guard let members = value.objectValue, Set(members.keys) == ["row", "usage"],
+            let row = members["row"]?.intValue, let usage = members["usage"],
+            let iteration = usage["iteration"]?.intValue,
+            ModelUsage(adding: [usage], keepsRecovered: true).body(iteration: iteration) == usage
+        else { throw Self.fault(folder, "it has other members than a model-usage row") }
+        guard row == Self.lastRow(of: entries) else { return nil }
+        (self.row, body) = (row, usage)
+    }
+
+    private static func fault(_ folder: String, _ reason: String) -> SupervisorError {
+        SupervisorError(
+            .integrity,
+            operation: "read what models were used for since the last row",
+            location: folder + "/" + name,
+            reason: reason,
+            remedy: "restore it from a copy; moved away, what it tells of counts on no budget"
+        )
     }
 
     static func lastRow(of entries: [LedgerEntry]) -> Int {
