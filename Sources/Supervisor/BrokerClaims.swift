@@ -26,6 +26,8 @@ struct BrokerClaims {
         var hasArrival = false
         // What calls that still stream have used, by their numbers.
         var open: [Int: CallSpending] = [:]
+        // Why calls fail that have not ended, by who made them.
+        var reasons: [ModelRole: String] = [:]
     }
 
     /// What was used since the last row.
@@ -45,6 +47,9 @@ struct BrokerClaims {
     private var toldFailures = 0
     /// Whose calls fail, one after the other.
     private(set) var failing: [ModelRole: ProviderFailures] = [:]
+    // The longest row of failures that was told of; no success takes it back, or who can make calls fail and
+    // succeed would be told of without end.
+    private var toldUpTo: [ModelRole: Int] = [:]
 
     private static let sharedAccounts = ["campaign", "iteration"]
 
@@ -156,11 +161,7 @@ struct BrokerClaims {
             campaign.add(call)
             iteration.add(call)
             sessions[desk.session]?.add(call)
-            if call.status < 400, !call.isCut, let failures = failing.removeValue(forKey: call.role)
-            {
-                unwritten.failing[call.role] = ProviderFailures(times: 0, words: failures.words)
-            }
-            return nil
+            return follow(call)
         case .spending(let spending):
             let desk = try desk(spending.listener, role: spending.role)
             guard desk.open[spending.number] != nil || desk.open.count < desk.mostCalls else {
@@ -183,11 +184,11 @@ struct BrokerClaims {
                     sharedRefusals += 1
                 }
             }
-            let failures = fail(role, event)
-            if told[role, default: []].insert(event.kind).inserted { return .event(role, event) }
-            // Each doubling: what is told is bounded, and the second time is told.
-            guard let failures, failures.isWorthTelling else { return nil }
-            return .failure(role, failures)
+            if [.upstreamFailed, .rateLimited].contains(event.kind) {
+                desks[listener]?.reasons[role] = event.detail
+            }
+            guard told[role, default: []].insert(event.kind).inserted else { return nil }
+            return .event(role, event)
         case .arrived(let listener):
             let desk = try desk(listener, role: nil)
             // One may have come before the broker read of the release.
@@ -207,15 +208,28 @@ struct BrokerClaims {
         }
     }
 
-    private mutating func fail(_ role: ModelRole, _ event: ModelEvent) -> ProviderFailures? {
-        guard [.upstreamFailed, .rateLimited].contains(event.kind) else { return nil }
-        let failures = ProviderFailures(
-            times: (failing[role]?.times ?? 0) + 1,
-            words: event.detail
-        )
+    // Whether a call failed is known when it ends: one that was tried again may succeed, and what the broker
+    // itself refuses is no call.
+    private mutating func follow(_ call: CallRecord) -> Notice? {
+        let role = call.role
+        let reason = desks[call.listener]?.reasons.removeValue(forKey: role)
+        guard call.status >= 400 || call.isCut else {
+            if let failures = failing.removeValue(forKey: role) {
+                unwritten.failing[role] = ProviderFailures(times: 0, words: failures.words)
+            }
+            return nil
+        }
+        // Who hangs up, or has no budget left, says nothing of the provider.
+        guard let reason else { return nil }
+        let failures = ProviderFailures(times: (failing[role]?.times ?? 0) + 1, words: reason)
         failing[role] = failures
         unwritten.failing[role] = failures
-        return failures
+        // Each doubling, once: what is told is bounded, and the second time is told.
+        guard failures.isWorthTelling, failures.times > toldUpTo[role, default: 0] else {
+            return nil
+        }
+        toldUpTo[role] = failures.times
+        return .failure(role, failures)
     }
 
     private func desk(_ listener: Int, role: ModelRole?) throws(BrokerError) -> Desk {

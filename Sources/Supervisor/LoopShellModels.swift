@@ -36,7 +36,7 @@ extension LoopShell {
         }
         models.onFailures = { [unowned self] role, failures in
             progress("the model of the \(role.rawValue) fails: \(failures.text)")
-            do throws(SupervisorError) { try recordModelUsage() } catch { fail(error) }
+            supervision.keepUnbooked()
         }
         models.onGap = { [unowned self] reason in
             progress("the broker was lost, and serves again: \(reason)")
