@@ -27,8 +27,10 @@ struct ModelCall {
     private var isAbandoned = false
     // Whether the provider said what is wrong with the request, which it would say again.
     private var isRefusal = false
-    // Whether the provider answered with an error, which nobody pays.
+    // Whether the provider answered with an error or with nothing, which nobody pays.
     private var isWithoutWork = false
+    // Whether it answered with success, and how much that was is not known.
+    private var isUnread = false
     // 0 until the sandbox has an answer.
     private var status = 0
     // What came from the provider, for a cassette, and what went to the sandbox, for the trace.
@@ -83,6 +85,7 @@ struct ModelCall {
             return try await fail(UpstreamFault.of(error), writer)
         }
         answerType = response.headers.first(name: "content-type") ?? ""
+        isUnread = (200...299).contains(response.status.code)
         let encoding = response.headers.first(name: "content-encoding")?.lowercased()
         guard encoding == nil || encoding == "identity" else {
             return try await fail(.encoded, writer)
@@ -122,6 +125,7 @@ struct ModelCall {
         )
         outgoing.body = .bytes(request.bodyBytes)
         isSent = true
+        reportSpending()
         do {
             return try await pool.execute(outgoing, until: deadline) { reason in
                 service.note(ModelEvent(.upstreamFailed, reason), desk, role: role.role)
@@ -146,20 +150,23 @@ extension ModelCall {
             body = try JSONValue(parsing: received, limits: ModelRequest.limits)
         } catch let error as JSONError {
             _ = error  // Its text may quote the answer.
-            isWithoutWork = true
-            return try await fail(.notJSON(answerType), writer)
+            // A page of a gateway is no model's work. Any other answer may be, and who asks has a say in
+            // how large it is: one that is too large to read is paid all the same.
+            isWithoutWork = received.isEmpty || mediaType == "text/html"
+            return try await fail(.notJSON(shownType), writer)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             return try await fail(UpstreamFault.of(error), writer)
         }
         meter.response(body)
+        isUnread = false
         let shown: JSONValue? = ResponseScrub.body(
             body,
             dialect: request.dialect,
             isSealed: desk.terms.isSealed
         )
-        guard let shown else { return try await fail(.notJSON(answerType), writer) }
+        guard let shown else { return try await fail(.notJSON(shownType), writer) }
         try await deliver(Int(response.status.code), shown.canonicalBytes, [], writer)
     }
 
@@ -170,7 +177,7 @@ extension ModelCall {
         let code = Int(response.status.code)
         let fault = UpstreamFault.status(code)
         let said = await errorBody(response)
-        let words = said.flatMap(ProviderError.words(of:))
+        let words = said.flatMap(ProviderError.words(of:)).flatMap { holdsKey($0) ? nil : $0 }
         service.note(
             ModelEvent(
                 code == 429 ? .rateLimited : .upstreamFailed,
@@ -186,12 +193,15 @@ extension ModelCall {
                 response.headers.map { ($0.name, $0.value) },
                 isSealed: desk.terms.isSealed
             )
-            .filter { $0.name == "retry-after" }.map { HTTPField($0.name, $0.value) }
+            .filter { $0.name == "retry-after" && !holdsKey($0.value) }
+            .map { HTTPField($0.name, $0.value) }
         }
         var body = ProviderError.body(request.dialect, fault.condition, message: fault.message)
         // What the provider says about a request that it cannot take (too long, say) is what programs
         // act on. About its key, its state and its own faults, nothing is passed on.
-        if [400, 404, 409, 413, 422].contains(code), let said, let shown = Self.json(said) {
+        if [400, 404, 409, 413, 422].contains(code), let said, let shown = Self.json(said),
+            !holdsKey(shown)
+        {
             body = shown
             isRefusal = true
         }
@@ -199,18 +209,38 @@ extension ModelCall {
     }
 
     // What the provider said is wrong; nil in a sealed exam, of which it may repeat the words, and where it
-    // repeats the key.
+    // repeats the key, in plain letters or in those of JSON.
     private mutating func errorBody(_ response: HTTPClientResponse) async -> [UInt8]? {
         guard !desk.terms.isSealed else { return nil }
         do {
             var parts = AnswerParts(response.body, until: deadline)
             received = try await parts.collect(upTo: 64 << 10)
-            let key = Array((service.upstreams[request.pin.upstream]?.terms.key.exposed ?? "").utf8)
-            return key.isEmpty || !received.holds(key) ? received : nil
+            return holdsKey(received) || Self.json(received).map(holdsKey) == true ? nil : received
         } catch {
             // Then our own words do.
             return nil
         }
+    }
+
+    private func holdsKey(_ text: String) -> Bool { holdsKey(Array(text.utf8)) }
+
+    // Whether the key stands in these bytes, as it is or as canonical JSON has it.
+    private func holdsKey(_ bytes: [UInt8]) -> Bool {
+        let key = service.upstreams[request.pin.upstream]?.terms.key.exposed ?? ""
+        guard !key.isEmpty else { return false }
+        let quoted = JSONValue.string(key).canonicalBytes.dropFirst().dropLast()
+        return bytes.holds(Array(key.utf8)) || bytes.holds(Array(quoted))
+    }
+
+    // The type of the answer without its parameters.
+    private var mediaType: String {
+        answerType.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+    }
+
+    // What may be told of it: of a sealed exam nothing.
+    private var shownType: String? {
+        guard !desk.terms.isSealed, !holdsKey(answerType) else { return nil }
+        return String(answerType.prefix { $0 != ";" }.prefix(80))
     }
 
     private static func json(_ bytes: [UInt8]) -> [UInt8]? {
@@ -226,7 +256,7 @@ extension ModelCall {
         _ writer: ReplyWriter
     ) async throws {
         try await writer.write(Self.streamHead)
-        status = 200
+        (status, isUnread) = (200, false)
         var relay = StreamRelay(
             dialect: request.dialect,
             isSealed: desk.terms.isSealed,
@@ -379,10 +409,11 @@ extension ModelCall {
         if isWithoutWork || !isSent && cassette?.mode != .replay {
             usage = TokenUsage(input: 0, output: 0, source: .count)
         }
-        if isAbandoned, isSent, !isWithoutWork, usage.source == .count {
-            // What the provider did is not known; who hangs up before it is told pays for all that it
-            // was allowed to do, or hanging up in time would make calls cheap.
+        if isAbandoned || isUnread, isSent, !isWithoutWork, usage.source == .count {
+            // What the provider did is not known; who hangs up before it is told, or asks for an answer that
+            // nobody can read, pays for all that it was allowed to do, or both would make calls cheap.
             usage.output = max(usage.output, reservation.outputTokens)
+            if isUnread { usage.output = max(usage.output, received.count / 4) }
         }
         let cost = service.accounts.settle(reservation, usage, under: request.pin)
         desk.count { totals in

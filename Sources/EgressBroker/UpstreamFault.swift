@@ -39,9 +39,9 @@ struct UpstreamFault: Sendable, Equatable {
     func status(in dialect: Dialect) -> Int { ownStatus ?? condition.status(in: dialect) }
 
     static let encoded = UpstreamFault("the answer is compressed, though that was not offered")
-    static func notJSON(_ type: String) -> UpstreamFault {
-        let said = type.isEmpty ? "no content type" : "content type \(type)"
-        return UpstreamFault("the answer is no JSON within the limits (\(said))")
+    static func notJSON(_ type: String?) -> UpstreamFault {
+        let said = type.map { $0.isEmpty ? " (no content type)" : " (content type \($0))" } ?? ""
+        return UpstreamFault("the answer is no JSON within the limits" + said)
     }
     static let noUpstream = UpstreamFault(
         "no upstream of that name serves this route",

@@ -209,13 +209,14 @@ func provider(
     host: String = "127.0.0.1",
     scheme: String = "http",
     trust: String? = nil,
-    allowsAnyAddress: Bool = true
+    allowsAnyAddress: Bool = true,
+    key: String = "sk-very-secret-key"
 ) -> UpstreamTerms {
     UpstreamTerms(
         name: "provider",
         url: "\(scheme)://\(host):\(port)",
         dialects: [.openAIChat, .anthropicMessages],
-        key: SecretText("sk-very-secret-key"),
+        key: SecretText(key),
         trust: trust,
         allowsAnyAddress: allowsAnyAddress,
         allowsPlainHTTP: true

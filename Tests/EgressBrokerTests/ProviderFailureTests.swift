@@ -12,19 +12,23 @@ struct ProviderFailureTests {
     private func told(
         _ said: [ScriptedProvider.Step],
         isSealed: Bool = false,
-        settings: BrokerSettings = BrokerSettings()
-    ) async throws -> (detail: String, kinds: [ModelEvent.Kind], tokens: Int, cost: Int) {
+        settings: BrokerSettings = BrokerSettings(),
+        key: String = "sk-very-secret-key"
+    ) async throws -> (
+        detail: String, kinds: [ModelEvent.Kind], tokens: Int, cost: Int, answer: String
+    ) {
         let provider = try await ScriptedProvider { _ in said }
         let bench = BrokerBench(settings: settings)
-        bench.configure([EgressBrokerTests.provider(provider.port)])
+        bench.configure([EgressBrokerTests.provider(provider.port, key: key)])
         let port = try await bench.open(isSealed: isSealed)
-        _ = try await Talk.post(port, path, Asked.chat)
+        let request = Talk.request(port, path, Asked.chat, isLast: true)
+        let answer = try await Talk.raw(port, request)
         let call = await bench.call()
         let events = bench.events
         await bench.end()
         return (
             events.last?.detail ?? "", events.map(\.kind), call.inputTokens + call.outputTokens,
-            call.microdollars
+            call.microdollars, answer
         )
     }
 
@@ -69,6 +73,28 @@ struct ProviderFailureTests {
         #expect(sealed.detail == "status 400" && sealed.tokens == 0)
     }
 
+    @Test(
+        "a key that is repeated in other letters of JSON is told to nobody",
+        arguments: [
+            ("sk-a/b+c", #"{"error":{"message":"wrong key sk-a\/b+c"}}"#),
+            ("sk-a/b+c", #"{"error":{"message":"wrong key sk-a/b\u002Bc"}}"#),
+            ("sk-a/b+c", #"{"other":"wrong key \u0073k-a/b+c","error":{"message":"wrong"}}"#),
+            (#"sk-a"b"#, #"{"error":{"message":"wrong key \u0073k-a\"b"}}"#),
+        ]
+    )
+    func escapedKey(key: String, body: String) async throws {
+        let found = try await told([.send(Said.whole(400, body))], key: key)
+        #expect(found.detail == "status 400")
+        #expect(!found.answer.contains("wrong"), "\(found.answer)")
+    }
+
+    @Test("a wait that repeats the key is not told")
+    func keyInField() async throws {
+        let fields = ["Retry-After: sk-very-secret-key"]
+        let found = try await told([.send(Said.whole(429, "{}", fields: fields))])
+        #expect(!found.answer.contains("sk-very"), "\(found.answer)")
+    }
+
     @Test("words are bounded")
     func bounded() async throws {
         let long = String(repeating: "x", count: 60_000)
@@ -76,13 +102,57 @@ struct ProviderFailureTests {
         #expect(found.detail.utf8.count == ModelEvent.detailLimit)
     }
 
-    @Test("an answer of a wrong content type is told, and nothing is booked")
+    private static func answer(_ type: String, _ body: String) -> [ScriptedProvider.Step] {
+        [
+            .send(
+                "HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n" + body
+            )
+        ]
+    }
+
+    @Test("a page, and an answer with nothing in it, is told, and nothing is booked")
     func wrongType() async throws {
-        let found = try await told([
-            .send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n<html")
-        ])
-        #expect(found.detail.contains("text/html"), "\(found)")
+        let found = try await told(Self.answer("text/html; charset=utf-8", "<html"))
+        #expect(found.detail.hasSuffix("(content type text/html)"), "\(found)")
         #expect(found.tokens == 0 && found.cost == 0)
+        let nothing = try await told(Self.answer("application/json", ""))
+        #expect(nothing.tokens == 0 && nothing.cost == 0)
+    }
+
+    @Test("of a content type nothing is told in a sealed exam, nor the key that it repeats")
+    func typeWords() async throws {
+        let sealed = try await told(Self.answer("your/words", "x"), isSealed: true)
+        #expect(sealed.detail == "the answer is no JSON within the limits")
+        let key = try await told(Self.answer("a/sk-very-secret-key", "x"))
+        #expect(key.detail == "the answer is no JSON within the limits")
+        let long = try await told(Self.answer("a/" + String(repeating: "b", count: 500), "x"))
+        #expect(long.detail.utf8.count < 150, "\(long.detail)")
+    }
+
+    @Test("an answer that is too large to read is booked by its size")
+    func unreadable() async throws {
+        // Limits of the reader: so many values, so many levels.
+        let wide = "[0" + String(repeating: ",0", count: 400_001) + "]"
+        let found = try await told(Self.answer("application/json", wide))
+        #expect(found.tokens >= wide.utf8.count / 4 && found.cost > 0, "\(found.tokens)")
+        let deep = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
+        let little = try await told(Self.answer("application/json", deep))
+        #expect(little.tokens >= 100, "all that the call might use: \(little.tokens)")
+        let other = try await told(Self.answer("application/octet-stream", "data: {}\n\n"))
+        #expect(other.tokens >= 100, "\(other.tokens)")
+    }
+
+    @Test("an answer that is too long, or packed, is booked as all that its call might use")
+    func unread() async throws {
+        var settings = BrokerSettings()
+        settings.answerBytes = 1_000
+        let body = "[" + String(repeating: " ", count: 2_000) + "]"
+        let long = try await told(Self.answer("application/json", body), settings: settings)
+        #expect(long.tokens >= 100, "\(long)")
+        let packed = Said.whole(200, "xx", fields: ["Content-Encoding: gzip"])
+        let found = try await told([.send(packed)])
+        #expect(found.tokens >= 100, "\(found)")
     }
 
     @Test("a head that does not come is told when the time of a call is over")

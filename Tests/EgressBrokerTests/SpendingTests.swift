@@ -40,6 +40,11 @@ struct SpendingTests {
             try await Talk.raw(port, bytes) { _ in false }
         }
         _ = talk
+        // What is told does not wait for the stream's end.
+        _ = await bench.wait { report -> Bool? in
+            guard case .spending(let spending) = report else { return nil }
+            return spending.outputTokens > 50 ? true : nil
+        }
         gate.open()
         let record = await bench.call()
         let told = bench.all.compactMap { report -> CallSpending? in
@@ -50,6 +55,29 @@ struct SpendingTests {
         #expect(last.number == record.number && last.inputTokens == record.inputTokens)
         #expect(last.outputTokens * 20 >= record.outputTokens * 19 - 64 * 20, "\(told) \(record)")
         #expect(last.microdollars > 0)
+        await bench.end()
+    }
+
+    @Test(
+        "what was asked is told before anything is answered",
+        arguments: [
+            ("/v1/chat/completions", Asked.chat), ("/v1/messages", Asked.messagesStream),
+        ]
+    )
+    func asked(path: String, body: String) async throws {
+        let gate = ScriptedProvider.Gate()
+        let provider = try await ScriptedProvider { _ in [.wait(gate), .hangUp] }
+        let bench = BrokerBench()
+        bench.configure([EgressBrokerTests.provider(provider.port)])
+        let port = try await bench.open()
+        let talk = Task { try await Talk.post(port, path, body) }
+        _ = talk
+        let told = await bench.wait { report -> CallSpending? in
+            if case .spending(let spending) = report { spending } else { nil }
+        }
+        gate.open()
+        let record = await bench.call()
+        #expect(told.number == record.number && told.inputTokens > 0 && told.microdollars > 0)
         await bench.end()
     }
 }
