@@ -119,7 +119,8 @@ final class ExamHall {
         while try isLeft(), MonotonicTime.now < patience {
             try loop.turn(atMost: .milliseconds(20))
         }
-        #expect(try !isLeft(), "descriptors are left: \(before), now \(try held())")
+        let after = try held()
+        #expect(try !isLeft(), "descriptors are left: \(before), now \(after)")
         #expect(try Census.descendants(of: client.pid).isEmpty, "processes are left")
         for group in try groups() {
             #expect(Census.members(of: group).isEmpty, "\(group) is populated")
