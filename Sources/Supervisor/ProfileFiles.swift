@@ -32,13 +32,32 @@ public struct ProfileOrigin: Sendable, Equatable {
         showing paths: [String],
         _ resolver: PolicyResolver
     ) throws(SupervisorError) -> ResolvedPolicy {
-        do throws(PolicyRefusal) { return try resolver.resolve(policy.showing(paths)) } catch {
+        let resolved: ResolvedPolicy
+        do throws(PolicyRefusal) { resolved = try resolver.resolve(policy.showing(paths)) } catch {
             let problems = error.problems
             do throws(PolicyRefusal) { _ = try resolver.resolve(policy) } catch {
                 throw SupervisorError(.usage, error)
             }
             throw SupervisorError(WorkspaceError.document(problems.map(ofProfile)))
         }
+        // The launcher would look for these paths below what it has put there.
+        let hidden = paths.flatMap { path in
+            resolved.plan.mounts.filter { $0.hides(path) }.map { (path, $0.target.text) }
+        }
+        guard hidden.isEmpty else {
+            let problems = hidden.map { path, target in
+                DocumentProblem(
+                    file: file,
+                    line: reads.line,
+                    key: reads.key,
+                    operation: Self.operation,
+                    reason: "\(path): the sandbox has a place of its own at \(target)",
+                    remedy: "name a path that does not lie below it"
+                )
+            }
+            throw SupervisorError(WorkspaceError.document(problems))
+        }
+        return resolved
     }
 
     private func ofProfile(_ problem: DocumentProblem) -> DocumentProblem {
@@ -71,6 +90,14 @@ public struct ProfileOrigin: Sendable, Equatable {
             )
             throw SupervisorError(WorkspaceError.document([problem]))
         }
+    }
+}
+
+extension PlannedMount {
+    /// Whether what it shows is none of the host's and lies above a path.
+    fileprivate func hides(_ path: String) -> Bool {
+        if case .host = source { return false }
+        return path.hasPrefix(target.text + "/")
     }
 }
 

@@ -67,7 +67,7 @@ extension EndToEnd {
 
         @Test("a table that says something else of a model does not go on with an experiment")
         func otherTable() throws {
-            let (night, _) = try Self.night(#"{"steps": []}"#)
+            let (night, server) = try Self.night(#"{"steps": []}"#)
             try night.done(["prepare", night.directory])
             let files = FileManager.default
             let copy = try night.scratch.directory("installation")
@@ -112,6 +112,7 @@ extension EndToEnd {
             try shipped.write(toFile: place)
             let ended = try run()
             #expect(ended.code == 0, "\(ended)")
+            try server.stop()
         }
     }
 }

@@ -79,7 +79,10 @@ extension EndToEnd {
         func administrators() throws {
             let night = try Night()
             let folder = try profile(night)
-            let sound = try line(night, folder, then: "true")
+            // What else lies there stops nobody.
+            let others =
+                "touch \(Self.site)/README && chmod 666 \(Self.site)/README && mkdir \(Self.site)/old"
+            let sound = try line(night, folder, then: others)
             let list = try Program(
                 "/usr/bin/unshare",
                 [
@@ -96,6 +99,9 @@ extension EndToEnd {
             #expect(mine?["directory"] == .string("\(Self.site)/mine"), "\(list)")
             let check = try night.run(["agent", "check", "mine"], before: sound)
             #expect(check.code == 0 && check.output.contains("it runs"), "\(check)")
+            let renamed = try line(night, folder, then: "mv \(Self.site)/mine \(Self.site)/other")
+            let other = try night.run(["agent", "check", "other"], before: renamed)
+            #expect(other.code == 2 && other.notes.contains("it calls itself mine"), "\(other)")
             for change in [
                 "chmod g+w \(Self.site)/mine/run.sh", "chown 1000 \(Self.site)/mine",
                 "chmod o+w \(Self.site)", "chown 1000 /etc/invigilator",
@@ -139,10 +145,18 @@ extension EndToEnd {
             let ended = try night.run(["prepare", night.directory], before: giving)
             #expect(ended.code == 2, "\(ended)")
             #expect(ended.notes.contains("profile.yaml:7: reads: \(hidden)/data"), "\(ended)")
-            #expect(ended.notes.contains("uid 1000, whose configuration names the profile"))
+            #expect(ended.notes.contains("uid 1000, who names the profile"))
+            let check = ["agent", "check", folder]
+            let tried = try night.run(check, before: giving)
+            #expect(tried.code == 2 && tried.notes.contains("cannot reach it"), "\(tried)")
             // The instrument: where the user can reach it, the split is drawn.
             let opened = try night.run(["prepare", night.directory], before: "chmod 755 \(hidden)")
-            #expect(opened.notes.contains("split drawn"), "\(opened)")
+            #expect(!opened.notes.contains("cannot reach"), "\(opened)")
+            // The instrument; it lies below /tmp, where a sandbox has a place of its own.
+            let reached = try night.run(check, before: "chmod 755 \(hidden)")
+            #expect(reached.code == 2 && !reached.notes.contains("cannot reach"), "\(reached)")
+            #expect(reached.notes.contains("profile.yaml:7: reads: "), "\(reached)")
+            #expect(reached.notes.contains("a place of its own at /tmp"), "\(reached)")
         }
 
         @Test("a plan with more variables than a sandbox may have is the profile's, not the host's")
