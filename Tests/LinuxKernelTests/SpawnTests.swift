@@ -92,7 +92,7 @@ struct SpawnTests {
                 try Spawn.run("/bin/echo", arguments: ["long"], limit: 2)
             }
         }
-        // Other tests of this process have some open at a time; 180 programs would have left 3 each.
+        // Other tests of this process have some open at a time; 180 programs would have left 2 each.
         #expect(try open() - before < 100)
     }
 }
